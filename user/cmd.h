@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verbs. One cmd_*.c each; main() only dispatches. A verb's run() returns the exit status:
+ * 0 done, 1 failed (message printed), 2 wrong usage. */
+#ifndef GPUBPF_CMD_H
+#define GPUBPF_CMD_H
+
+#include "util/opts.h"
+
+#define GPUBPF_VERSION "0.1.0"
+
+extern const struct verb verb_record, verb_inspect, verb_report, verb_doctor;
+
+/* NULL-terminated, in the order of the help text. */
+extern const struct verb *const gpubpf_verbs[];
+
+#endif
