@@ -79,6 +79,8 @@ int api_arg_index(const struct api *a, const char *name);
  * no such argument, or the record does not hold its word.
  */
 bool api_arg_value(const struct api *a, const struct gpubpf_call *c, const char *name, uint64_t *v);
+/* The same by the argument's index, for loops over many records. */
+bool api_arg_at(const struct api *a, const struct gpubpf_call *c, unsigned index, uint64_t *v);
 bool api_call_out(const struct api *a, const struct gpubpf_call *c, uint64_t *v); /* result behind o/O */
 /* NUL-terminated string of an s or n argument (inside the record); NULL when absent. */
 const char *api_call_string(const struct api *a, const struct gpubpf_call *c);
