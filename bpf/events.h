@@ -113,7 +113,7 @@ struct gpubpf_counts {
 	__u64 orphan_return;  /* returned without a seen entry: a call open when its process became a target */
 };
 
-#define GPUBPF_API_MAX 1024 /* slots of the counters */
+#define GPUBPF_API_MAX 4096 /* ids of armed entry points: one per symbol and library */
 
 /* Losses and facts with no entry point to count them at. */
 enum gpubpf_global {

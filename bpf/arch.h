@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs between the architectures, behind one contract. Each arch_*.h gives
+ *
+ *   ARCH_REG_WORDS        integer arguments passed in registers
+ *   ARCH_STACK_ARGS       where the first stack argument stands, from SP at function entry
+ *   ARCH_RETURN_POP       SP after the return minus SP at entry
+ *   arch_ip(), arch_sp()  of a probed context
+ *   arch_result()         low 32 bits of the return value
+ *   arch_words()          the register arguments into words[0 … ARCH_REG_WORDS-1]
+ *
+ * The layout of the context is UAPI on both (arch/…/include/uapi/asm/ptrace.h).
+ */
+#ifndef GPUBPF_ARCH_H
+#define GPUBPF_ARCH_H
+
+#if defined(__TARGET_ARCH_x86)
+#include "arch_x86.h"
+#elif defined(__TARGET_ARCH_arm64)
+#include "arch_arm64.h"
+#else
+#error "gpubpf knows x86-64 and aarch64; another architecture needs its own arch_*.h"
+#endif
+
+#endif

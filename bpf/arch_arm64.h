@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* AAPCS64: x0 … x7, then the stack from SP itself (the return address is in x30). */
+#ifndef GPUBPF_ARCH_ARM64_H
+#define GPUBPF_ARCH_ARM64_H
+
+#define ARCH_REG_WORDS 8
+#define ARCH_STACK_ARGS 0
+#define ARCH_RETURN_POP 0
+
+struct pt_regs { /* struct user_pt_regs */
+	__u64 regs[31];
+	__u64 sp, pc, pstate;
+};
+
+static __always_inline __u64 arch_ip(const struct pt_regs *ctx)
+{
+	return ctx->pc;
+}
+
+static __always_inline __u64 arch_sp(const struct pt_regs *ctx)
+{
+	return ctx->sp;
+}
+
+static __always_inline __s32 arch_result(const struct pt_regs *ctx)
+{
+	return (__s32)ctx->regs[0];
+}
+
+static __always_inline void arch_words(const struct pt_regs *ctx, __u64 *words)
+{
+	words[0] = ctx->regs[0];
+	words[1] = ctx->regs[1];
+	words[2] = ctx->regs[2];
+	words[3] = ctx->regs[3];
+	words[4] = ctx->regs[4];
+	words[5] = ctx->regs[5];
+	words[6] = ctx->regs[6];
+	words[7] = ctx->regs[7];
+}
+
+#endif

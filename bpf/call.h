@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entry and return of a traced call: counters that never lose, and one record per call that may. */
+#ifndef GPUBPF_CALL_H
+#define GPUBPF_CALL_H
+
+#include "cookie.h"
+#include "maps.h"
+#include "task.h"
+
+#define CUDA_ERROR_NOT_READY 600 /* cuda.h: the answer "not yet" of a query, no failure */
+
+#define CONFIG_BYTES 56     /* sizeof(CUlaunchConfig), cuda.h */
+#define CONFIG_ATTRS 40     /* its pointer to attributes … */
+#define CONFIG_NUMATTRS 48  /* … and their number */
+#define ATTR_BYTES 72       /* sizeof(CUlaunchAttribute) */
+
+/* Record sizes: bpf_ringbuf_reserve() wants a constant. */
+#define SIZE_SHORT (sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_SHORT)
+#define SIZE_LONG (sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_MAX)
+
+static __always_inline struct gpubpf_counts *counts_of(__u32 api)
+{
+	return bpf_map_lookup_elem(&counts, &api);
+}
+
+static __always_inline void count_result(__u32 api, __s32 result)
+{
+	struct result_key k = { .api = api, .result = result };
+	__u64 one = 1, *v = bpf_map_lookup_elem(&results, &k);
+
+	if (v)
+		(*v)++;
+	else if (bpf_map_update_elem(&results, &k, &one, BPF_NOEXIST))
+		global_add(GPUBPF_G_RESULT_FULL);
+}
+
+static __always_inline void fill_header(struct gpubpf_call *r, const struct frame *f, __u64 id, __u32 depth,
+					__u32 nwords)
+{
+	r->kind = GPUBPF_REC_CALL;
+	r->size = sizeof(*r) + 8 * nwords;
+	r->flags = f->stack_fault ? GPUBPF_CALL_STACK_FAULT : 0;
+	r->tgid = id >> 32;
+	r->tid = (__u32)id;
+	r->t_entry = f->t_entry;
+	r->t_return = 0;
+	r->result = 0;
+	r->api = COOKIE_API(f->cookie);
+	r->depth = depth;
+	r->nwords = nwords;
+	r->nblob = 0;
+	r->reserved = 0;
+	r->out = 0;
+}
+
+static __always_inline void fill_return(struct gpubpf_call *r, const struct frame *f, __u64 now, __s32 result)
+{
+	__u32 arg = COOKIE_OUT_ARG(f->cookie);
+	long err;
+
+	r->t_return = now;
+	r->result = result;
+	r->flags |= GPUBPF_CALL_RETURNED;
+	if (result || arg >= GPUBPF_WORDS_MAX || !f->words[arg])
+		return;
+	err = COOKIE_OUT32(f->cookie) ? bpf_probe_read_user(&r->out, 4, (void *)f->words[arg])
+				      : bpf_probe_read_user(&r->out, 8, (void *)f->words[arg]);
+	r->flags |= err ? GPUBPF_CALL_OUT_FAULT : GPUBPF_CALL_HAS_OUT;
+}
+
+/* Bytes between the end of the blob and the end of the record leave the kernel too: they are zero. */
+static __always_inline void blob_end(struct gpubpf_call *r, __u8 *blob, __u32 n, __u32 cap)
+{
+	for (__u32 i = 0; i < 7; i++) {
+		__u32 at = n + i;
+
+		if (!(at & 7) || at >= cap)
+			break;
+		blob[at & (GPUBPF_BLOB_MAX - 1)] = 0;
+	}
+	r->nblob = n;
+	r->size = SIZE_LONG + ((n + 7) & ~7u);
+}
+
+static __always_inline void blob_fixed(struct gpubpf_call *r, __u8 *blob, const void *from, __u32 len, __u32 cap)
+{
+	if (len > cap)
+		len = cap;
+	if (!len || !from)
+		return;
+	if (bpf_probe_read_user(blob, len, from)) {
+		r->flags |= GPUBPF_CALL_BLOB_FAULT;
+		return;
+	}
+	blob_end(r, blob, len, cap);
+}
+
+/* Returns false when `cap` was too small and a bigger record is worth trying. */
+static __always_inline int blob_string(struct gpubpf_call *r, __u8 *blob, const void *from, __u32 cap)
+{
+	long n;
+
+	if (!from)
+		return 1;
+	n = bpf_probe_read_user_str(blob, cap, from);
+	if (n <= 0) {
+		r->flags |= GPUBPF_CALL_BLOB_FAULT;
+		return 1;
+	}
+	if (n == cap && cap < GPUBPF_BLOB_MAX)
+		return 0;
+	if (n == cap)
+		r->flags |= GPUBPF_CALL_BLOB_TRUNC;
+	blob_end(r, blob, n & (2 * GPUBPF_BLOB_MAX - 1), cap);
+	return 1;
+}
+
+static __always_inline int blob_config(struct gpubpf_call *r, __u8 *blob, const void *from, __u32 cap)
+{
+	__u64 attrs;
+	__u32 n, max = (cap - CONFIG_BYTES) / ATTR_BYTES;
+
+	if (bpf_probe_read_user(blob, CONFIG_BYTES, from)) {
+		r->flags |= GPUBPF_CALL_BLOB_FAULT;
+		return 1;
+	}
+	attrs = *(__u64 *)(blob + CONFIG_ATTRS);
+	n = *(__u32 *)(blob + CONFIG_NUMATTRS);
+	if (n > max && cap < GPUBPF_BLOB_MAX)
+		return 0;
+	if (n > max) {
+		n = max;
+		r->flags |= GPUBPF_CALL_BLOB_TRUNC;
+	}
+	if (!attrs)
+		n = 0;
+	if (n && bpf_probe_read_user(blob + CONFIG_BYTES, n * ATTR_BYTES, (void *)attrs)) {
+		r->flags |= GPUBPF_CALL_BLOB_FAULT;
+		n = 0;
+	}
+	blob_end(r, blob, CONFIG_BYTES + n * ATTR_BYTES, cap);
+	return 1;
+}
+
+static __always_inline int blob_sizes(struct gpubpf_call *r, __u8 *blob, const void *from, __u64 n, __u32 cap)
+{
+	if (n > cap / 8 && cap < GPUBPF_BLOB_MAX)
+		return 0;
+	if (n > cap / 8) {
+		n = cap / 8;
+		r->flags |= GPUBPF_CALL_BLOB_TRUNC;
+	}
+	blob_fixed(r, blob, from, (__u32)n * 8, cap);
+	return 1;
+}
+
+/* Copies what the argument points to. Memory handed to a call stays the caller's to keep until it returns,
+ * so reading at the return sees what the driver saw, and pages that the driver touched are there. */
+static __always_inline int fill_blob(struct gpubpf_call *r, const struct frame *f, __u8 *blob, __u32 cap)
+{
+	__u32 arg = COOKIE_BLOB_ARG(f->cookie);
+	const void *from;
+	__u64 p;
+
+	if (arg >= GPUBPF_WORDS_MAX)
+		return 1;
+	from = (const void *)f->words[arg];
+	if (!from)
+		return 1;
+	switch (COOKIE_BLOB(f->cookie)) {
+	case COOKIE_BLOB_OUT:
+		if (!(r->flags & GPUBPF_CALL_RETURNED) || r->result)
+			return 1;
+		/* fallthrough */
+	case COOKIE_BLOB_MEM:
+		blob_fixed(r, blob, from, COOKIE_BLOB_LEN(f->cookie), cap);
+		return 1;
+	case COOKIE_BLOB_STR:
+		return blob_string(r, blob, from, cap);
+	case COOKIE_BLOB_STRPTR:
+		if (!(r->flags & GPUBPF_CALL_RETURNED) || r->result)
+			return 1;
+		if (bpf_probe_read_user(&p, sizeof(p), from)) {
+			r->flags |= GPUBPF_CALL_BLOB_FAULT;
+			return 1;
+		}
+		return blob_string(r, blob, (const void *)p, cap);
+	case COOKIE_BLOB_CONFIG:
+		return blob_config(r, blob, from, cap);
+	case COOKIE_BLOB_SIZES:
+		if (arg + 1 >= GPUBPF_WORDS_MAX)
+			return 1;
+		return blob_sizes(r, blob, from, f->words[arg + 1], cap);
+	}
+	return 1;
+}
+
+/* One record with room for `cap` bytes of blob. 1: sent, 0: a bigger one is needed, -1: lost. */
+static __always_inline int emit_blob(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result,
+				     __u32 cap)
+{
+	struct gpubpf_call *r = bpf_ringbuf_reserve(&ring, SIZE_LONG + cap, 0);
+
+	if (!r)
+		return -1;
+	fill_header(r, f, id, depth, GPUBPF_WORDS_MAX);
+	if (now)
+		fill_return(r, f, now, result);
+	__builtin_memcpy(r->words, f->words, sizeof(f->words));
+	if (!fill_blob(r, f, (__u8 *)&r->words[GPUBPF_WORDS_MAX], cap)) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* `now` is 0 for a call that has not returned. True when a record went out. */
+static __always_inline int emit_call(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result)
+{
+	__u64 cookie = f->cookie;
+	struct gpubpf_call *r;
+	int sent;
+
+	if (COOKIE_BLOB(cookie)) {
+		sent = emit_blob(f, id, depth, now, result, 256);
+		if (!sent)
+			sent = emit_blob(f, id, depth, now, result, GPUBPF_BLOB_MAX);
+		return sent > 0;
+	}
+	if (COOKIE_NARGS(cookie) > GPUBPF_WORDS_SHORT) {
+		r = bpf_ringbuf_reserve(&ring, SIZE_LONG, 0);
+		if (!r)
+			return 0;
+		fill_header(r, f, id, depth, GPUBPF_WORDS_MAX);
+		__builtin_memcpy(r->words, f->words, sizeof(f->words));
+	} else {
+		r = bpf_ringbuf_reserve(&ring, SIZE_SHORT, 0);
+		if (!r)
+			return 0;
+		fill_header(r, f, id, depth, GPUBPF_WORDS_SHORT);
+		__builtin_memcpy(r->words, f->words, 8 * GPUBPF_WORDS_SHORT);
+	}
+	if (now)
+		fill_return(r, f, now, result);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u64 cookie, __u64 sp)
+{
+	f->cookie = cookie;
+	f->sp = sp;
+	f->stack_fault = 0;
+	arch_words(ctx, f->words);
+	if (COOKIE_NARGS(cookie) > ARCH_REG_WORDS &&
+	    bpf_probe_read_user(&f->words[ARCH_REG_WORDS], 8 * (GPUBPF_WORDS_MAX - ARCH_REG_WORDS),
+				(void *)(sp + ARCH_STACK_ARGS)))
+		f->stack_fault = 1;
+	f->t_entry = bpf_ktime_get_ns();
+}
+
+/*
+ * Drops frames that can have no return any more: their stack is gone (longjmp out of a call), or the same
+ * entry point is entered again with the same SP. A different one with the same SP is a tail call.
+ */
+static __always_inline void drop_stale(struct thread *t, __u32 api, __u64 sp)
+{
+	for (int i = 0; i < OPEN_CALLS; i++) {
+		struct frame *f = &t->frames[(t->depth - 1) & (OPEN_CALLS - 1)];
+		struct gpubpf_counts *c;
+
+		if (!t->depth || f->sp > sp || (f->sp == sp && COOKIE_API(f->cookie) != api))
+			return;
+		c = counts_of(COOKIE_API(f->cookie));
+		if (c)
+			c->abandoned++;
+		t->depth--;
+	}
+}
+
+/* 0: a return probe is wanted; 1: not. */
+static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 id = bpf_get_current_pid_tgid(), sp = arch_sp(ctx) + 8 * COOKIE_PUSHED(cookie);
+	__u32 tid = (__u32)id, api = COOKIE_API(cookie), depth;
+	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	enum thread_state state = THREAD_OK;
+	struct gpubpf_counts *c;
+	struct frame *f;
+
+	if (!t || t->tgid != id >> 32) {
+		state = thread_begin(id >> 32, tid, &t);
+		if (state == THREAD_FOREIGN)
+			return 1;
+	}
+	c = counts_of(api);
+	if (!c)
+		return 1;
+	if (state == THREAD_FULL || !t) {
+		c->entered++;
+		c->lost_thread++;
+		return 1;
+	}
+	if (entry_only) {
+		f = &t->frames[0];
+		fill_frame(ctx, f, cookie, sp);
+		c->entered++;
+		if (emit_call(f, id, 0, 0, 0))
+			c->recorded++;
+		else
+			c->lost_ring++;
+		return 1;
+	}
+	drop_stale(t, api, sp);
+	depth = t->depth;
+	if (depth)
+		c->nested++;
+	else
+		c->entered++;
+	if (depth >= OPEN_CALLS) {
+		c->lost_depth++;
+		return 1;
+	}
+	fill_frame(ctx, &t->frames[depth & (OPEN_CALLS - 1)], cookie, sp);
+	t->depth = depth + 1;
+	return 0;
+}
+
+/* The open call that this return belongs to, taken off the stack; NULL when its entry was not seen. */
+static __always_inline struct frame *frame_pop(struct thread *t, __u32 api, __u64 sp)
+{
+	for (int i = 0; i < OPEN_CALLS; i++) {
+		struct frame *f = &t->frames[(t->depth - 1) & (OPEN_CALLS - 1)];
+		struct gpubpf_counts *c;
+
+		if (!t->depth || f->sp > sp)
+			return NULL;
+		t->depth--;
+		if (f->sp == sp && COOKIE_API(f->cookie) == api)
+			return f;
+		c = counts_of(COOKIE_API(f->cookie));
+		if (c)
+			c->abandoned++;
+	}
+	return NULL;
+}
+
+static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now;
+	__u32 tid = (__u32)id, api = COOKIE_API(cookie), depth;
+	__s32 result = arch_result(ctx);
+	struct gpubpf_counts *c;
+	struct thread *t;
+	struct frame *f;
+
+	now = bpf_ktime_get_ns();
+	t = bpf_map_lookup_elem(&threads, &tid);
+	if (!t || t->tgid != id >> 32)
+		return 0;
+	c = counts_of(api);
+	if (!c)
+		return 0;
+	depth = t->depth;
+	f = frame_pop(t, api, arch_sp(ctx) - ARCH_RETURN_POP);
+	if (!f) {
+		/* with a full stack of open calls it is the return of one that was too deep: counted at entry */
+		if (depth < OPEN_CALLS)
+			c->orphan_return++;
+		return 0;
+	}
+	depth = t->depth;
+	c->returned++;
+	if (result && !depth) {
+		if (result != CUDA_ERROR_NOT_READY)
+			c->failed++;
+		count_result(api, result);
+	}
+	if (emit_call(f, id, depth, now, result))
+		c->recorded++;
+	else
+		c->lost_ring++;
+	return 0;
+}
+
+#endif

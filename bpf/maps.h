@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Maps and load-time settings of the BPF object. User space may resize maps before it loads. */
+#ifndef GPUBPF_MAPS_H
+#define GPUBPF_MAPS_H
+
+#include "events.h"
+
+#define OPEN_CALLS 4 /* nested calls of one thread that are kept open at once; a power of two */
+
+/* One open call. */
+struct frame {
+	__u64 cookie;
+	__u64 t_entry;
+	__u64 sp; /* at function entry */
+	__u64 stack_fault;
+	__u64 words[GPUBPF_WORDS_MAX];
+};
+
+/* A thread of a target. Only the thread itself and its exit touch its entry. */
+struct thread {
+	__u32 tgid;
+	__u32 depth; /* frames in use */
+	struct frame frames[OPEN_CALLS];
+};
+
+#define TARGET_FOLLOW 1u /* its children become targets */
+
+struct result_key {
+	__u32 api;
+	__s32 result;
+};
+
+#ifdef __bpf__
+
+/* Settings, frozen at load: the verifier removes what they switch off. */
+const volatile __u8 trace_all;   /* every process is a target */
+const volatile __u8 entry_only;  /* emit at entry; no return probe stands */
+const volatile __u8 has_view;    /* the recorder is in a pid namespace of its own: view_inum */
+const volatile __u32 view_inum;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32); /* thread id */
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);   /* tgid in the initial pid namespace */
+	__type(value, __u32); /* TARGET_… */
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32); /* tgid as the recorder's own pid namespace has it; used with has_view */
+	__type(value, __u32);
+} view_targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUBPF_API_MAX);
+	__type(key, __u32);
+	__type(value, struct gpubpf_counts);
+} counts SEC(".maps");
+
+/* Results other than CUDA_SUCCESS. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct result_key);
+	__type(value, __u64);
+} results SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUBPF_G_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} globals SEC(".maps");
+
+#endif
+#endif
