@@ -6,6 +6,7 @@
 #define GPUBPF_OPTS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct err;
 
@@ -28,10 +29,11 @@ struct opt {
 	char letter; /* 0: long name only */
 	const char *name;
 	enum opt_type type;
-	const char *arg; /* name of the argument in help: "PID"; NULL for flags */
-	size_t offset;   /* of the destination in the verb's option struct */
+	const char *arg;  /* name of the argument in help: "PID"; NULL for flags */
+	size_t offset;    /* of the destination in the verb's option struct */
 	const char *help; /* one sentence or two; the man page prints it whole */
 	int negate;       /* OPT_FLAG: store 0 */
+	/* OPT_CALL: dst is the place at `offset`; arg NULL when the option takes none */
 	int (*call)(const char *arg, void *dst, struct err *err);
 	int has_default; /* `default_text` is shown in help */
 	const char *default_text;
@@ -39,9 +41,9 @@ struct opt {
 
 struct verb {
 	const char *name;
-	const char *synopsis; /* after "gpubpf NAME": "[OPTIONS] -p PID | -- COMMAND [ARG…]" */
-	const char *summary;  /* one line */
-	const char *text;     /* paragraphs of the man page's DESCRIPTION, separated by blank lines */
+	const char *synopsis;    /* after "gpubpf NAME": "[OPTIONS] -p PID | -- COMMAND [ARG…]" */
+	const char *summary;     /* one line */
+	const char *text;        /* paragraphs of the man page's DESCRIPTION, separated by blank lines */
 	const char *exit_status; /* EXIT STATUS text; NULL: the usual 0, 1, 2 */
 	const char *examples;    /* lines "command\texplanation", one each */
 	const struct opt *opts;  /* ends with name == NULL */
@@ -56,5 +58,23 @@ struct verb {
  */
 int opts_parse(const struct verb *v, int argc, char **argv, void *dst, int *rest, struct err *err);
 void opts_free(const struct verb *v, void *dst);
+
+/* The values as the types above read them: 0, or -EINVAL with a message that quotes the text. */
+int opts_uint(const char *text, unsigned long long *value, struct err *err);
+int opts_duration(const char *text, unsigned long long *ns, struct err *err);
+int opts_size(const char *text, unsigned long long *bytes, struct err *err);
+
+/* The name closest to a mistyped word, or NULL when none is close. */
+const char *opts_nearest(const char *word, const char *const *names, size_t n);
+
+/*
+ * What is made from the table, written to `f`. A text may set a command or option in `backquotes` (bold in
+ * the man page); a paragraph whose lines start with two spaces keeps its lines.
+ */
+void opts_help(FILE *f, const struct verb *v);
+void opts_help_index(FILE *f, const struct verb *const *verbs);
+void opts_man(FILE *f, const struct verb *v, const struct verb *const *verbs, const char *version);
+void opts_man_index(FILE *f, const struct verb *const *verbs, const char *version);
+int opts_completion(FILE *f, const struct verb *const *verbs, const char *shell); /* -EINVAL: no such shell */
 
 #endif
