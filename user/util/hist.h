@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Log-linear histogram of unsigned 64-bit values (times in ns, sizes in bytes). Values below 128 are exact;
+ * above, each power of two is cut into 64 buckets and a bucket answers with its middle: the relative error of
+ * a quantile is at most 1/128 (0.8 %). Count, sum, minimum and maximum are exact. Memory: a header and 512
+ * bytes per power of two in use. All-zero bytes are an empty histogram.
+ */
+#ifndef GPUBPF_HIST_H
+#define GPUBPF_HIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HIST_OCTAVES 58
+#define HIST_SUB 64
+
+struct hist {
+	uint64_t n;
+	uint64_t sum;      /* stays at UINT64_MAX when it would not fit */
+	uint64_t min, max; /* meaningful when n > 0 */
+	uint64_t (*chunk)[HIST_SUB];
+	uint8_t chunks;
+	uint8_t slot[HIST_OCTAVES + 1]; /* 1 + index in chunk; 0: nothing there yet */
+};
+
+int hist__add(struct hist *h, uint64_t v);               /* 0 or -ENOMEM (then nothing changed) */
+int hist__add_n(struct hist *h, uint64_t v, uint64_t n); /* the same value n times */
+int hist__merge(struct hist *into, const struct hist *from);
+/* Nearest rank; q in 0 … 1. False when the histogram is empty. */
+bool hist__quantile(const struct hist *h, double q, uint64_t *v);
+void hist__clear(struct hist *h);
+
+#endif
