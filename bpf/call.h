@@ -16,7 +16,15 @@
 
 /* Record sizes: bpf_ringbuf_reserve() wants a constant. */
 #define SIZE_SHORT (sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_SHORT)
+#define BLOB_SLACK 8
 #define SIZE_LONG (sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_MAX)
+
+/* The barrier keeps the mask: the verifier does not see the bound that made the compiler drop it. */
+static __always_inline struct frame *frame_at(struct thread *t, __u32 i)
+{
+	barrier_var(i);
+	return &t->frames[i & (OPEN_CALLS - 1)];
+}
 
 static __always_inline struct gpubpf_counts *counts_of(__u32 api)
 {
@@ -68,16 +76,14 @@ static __always_inline void fill_return(struct gpubpf_call *r, const struct fram
 	r->flags |= err ? GPUBPF_CALL_OUT_FAULT : GPUBPF_CALL_HAS_OUT;
 }
 
-/* Bytes between the end of the blob and the end of the record leave the kernel too: they are zero. */
+/* What pads the blob to a multiple of 8 leaves the kernel too: it is zero. Blobs have BLOB_SLACK bytes of room
+ * behind `cap`, so that one store clears the padding whatever the length. */
 static __always_inline void blob_end(struct gpubpf_call *r, __u8 *blob, __u32 n, __u32 cap)
 {
-	for (__u32 i = 0; i < 7; i++) {
-		__u32 at = n + i;
-
-		if (!(at & 7) || at >= cap)
-			break;
-		blob[at & (GPUBPF_BLOB_MAX - 1)] = 0;
-	}
+	barrier_var(n);
+	if (n > cap)
+		return;
+	*(__u64 *)(blob + n) = 0;
 	r->nblob = n;
 	r->size = SIZE_LONG + ((n + 7) & ~7u);
 }
@@ -199,7 +205,7 @@ static __always_inline int fill_blob(struct gpubpf_call *r, const struct frame *
 static __always_inline int emit_blob(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result,
 				     __u32 cap)
 {
-	struct gpubpf_call *r = bpf_ringbuf_reserve(&ring, SIZE_LONG + cap, 0);
+	struct gpubpf_call *r = bpf_ringbuf_reserve(&ring, SIZE_LONG + cap + BLOB_SLACK, 0);
 
 	if (!r)
 		return -1;
@@ -215,6 +221,16 @@ static __always_inline int emit_blob(const struct frame *f, __u64 id, __u32 dept
 	return 1;
 }
 
+static __noinline int emit_blob_small(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result)
+{
+	return emit_blob(f, id, depth, now, result, 256);
+}
+
+static __noinline int emit_blob_large(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result)
+{
+	return emit_blob(f, id, depth, now, result, GPUBPF_BLOB_MAX);
+}
+
 /* `now` is 0 for a call that has not returned. True when a record went out. */
 static __always_inline int emit_call(const struct frame *f, __u64 id, __u32 depth, __u64 now, __s32 result)
 {
@@ -223,9 +239,9 @@ static __always_inline int emit_call(const struct frame *f, __u64 id, __u32 dept
 	int sent;
 
 	if (COOKIE_BLOB(cookie)) {
-		sent = emit_blob(f, id, depth, now, result, 256);
+		sent = emit_blob_small(f, id, depth, now, result);
 		if (!sent)
-			sent = emit_blob(f, id, depth, now, result, GPUBPF_BLOB_MAX);
+			sent = emit_blob_large(f, id, depth, now, result);
 		return sent > 0;
 	}
 	if (COOKIE_NARGS(cookie) > GPUBPF_WORDS_SHORT) {
@@ -267,7 +283,7 @@ static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u
 static __always_inline void drop_stale(struct thread *t, __u32 api, __u64 sp)
 {
 	for (int i = 0; i < OPEN_CALLS; i++) {
-		struct frame *f = &t->frames[(t->depth - 1) & (OPEN_CALLS - 1)];
+		struct frame *f = frame_at(t, t->depth - 1);
 		struct gpubpf_counts *c;
 
 		if (!t->depth || f->sp > sp || (f->sp == sp && COOKIE_API(f->cookie) != api))
@@ -282,7 +298,7 @@ static __always_inline void drop_stale(struct thread *t, __u32 api, __u64 sp)
 /* 0: a return probe is wanted; 1: not. */
 static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 id = bpf_get_current_pid_tgid(), sp = arch_sp(ctx) + 8 * COOKIE_PUSHED(cookie);
+	__u64 id = bpf_get_current_pid_tgid(), sp = arch_sp(ctx);
 	__u32 tid = (__u32)id, api = COOKIE_API(cookie), depth;
 	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
 	enum thread_state state = THREAD_OK;
@@ -322,7 +338,7 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		c->lost_depth++;
 		return 1;
 	}
-	fill_frame(ctx, &t->frames[depth & (OPEN_CALLS - 1)], cookie, sp);
+	fill_frame(ctx, frame_at(t, depth), cookie, sp);
 	t->depth = depth + 1;
 	return 0;
 }
@@ -331,7 +347,7 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 static __always_inline struct frame *frame_pop(struct thread *t, __u32 api, __u64 sp)
 {
 	for (int i = 0; i < OPEN_CALLS; i++) {
-		struct frame *f = &t->frames[(t->depth - 1) & (OPEN_CALLS - 1)];
+		struct frame *f = frame_at(t, t->depth - 1);
 		struct gpubpf_counts *c;
 
 		if (!t->depth || f->sp > sp)

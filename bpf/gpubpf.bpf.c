@@ -113,7 +113,7 @@ static __always_inline void thread_end(__u32 tid)
 	if (!t)
 		return;
 	for (__u32 i = 0; i < OPEN_CALLS && i < t->depth; i++) {
-		struct frame *f = &t->frames[i & (OPEN_CALLS - 1)];
+		struct frame *f = frame_at(t, i);
 
 		c = counts_of(COOKIE_API(f->cookie));
 		if (c)

@@ -71,7 +71,7 @@ int capture_writer__flush(struct capture_writer *w, struct err *err);
  */
 int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, struct err *err);
 uint64_t capture_writer__dropped(const struct capture_writer *w); /* records of every kind */
-/* Of these the call records, by API id; GPUBPF_API_MAX elements, owned by the writer. */
+/* Of these the call records without GPUBPF_CALL_OPEN, by API id; GPUBPF_API_MAX elements, owned by the writer. */
 const uint64_t *capture_writer__dropped_calls(const struct capture_writer *w);
 uint64_t capture_writer__bytes(const struct capture_writer *w);   /* in the file so far */
 uint64_t capture_writer__records(const struct capture_writer *w); /* in the file so far */

@@ -160,7 +160,9 @@ static void count_drop(struct capture_writer *w, const struct gpubpf_rec *rec)
 	const struct gpubpf_call *c = (const struct gpubpf_call *)rec;
 
 	w->dropped++;
-	if (rec->kind == GPUBPF_REC_CALL && rec->size >= sizeof(*c) && c->api < GPUBPF_API_MAX)
+	/* The counters call an open one abandoned or in flight, not recorded. */
+	if (rec->kind == GPUBPF_REC_CALL && rec->size >= sizeof(*c) && c->api < GPUBPF_API_MAX &&
+	    !(c->flags & GPUBPF_CALL_OPEN))
 		w->dropped_calls[c->api]++;
 }
 

@@ -24,30 +24,30 @@
 /* Zero is not healthy (R1): a zero-initialised ledger is "not evaluable". */
 enum ledger_verdict {
 	LEDGER_NOT_EVALUABLE = 0,  /* no counters in the capture */
-	LEDGER_EMPTY = 1,	   /* no call was counted */
-	LEDGER_INCOMPLETE = 2,	   /* something is known to be missing; the reasons name it */
+	LEDGER_EMPTY = 1,          /* no call was counted */
+	LEDGER_INCOMPLETE = 2,     /* something is known to be missing; the reasons name it */
 	LEDGER_UNCONTRADICTED = 3, /* one observer, and nothing contradicts it */
-	LEDGER_RECONCILED = 4,	   /* two observers agree: not reachable with the host observer alone */
+	LEDGER_RECONCILED = 4,     /* two observers agree: not reachable with the host observer alone */
 };
 
 struct ledger_line {
 	const char *population; /* one of api_population_names; "all calls" in the total */
-	uint64_t calls;		/* entered by the application, and nested in another traced call */
-	uint64_t nested;	/* of calls */
-	uint64_t failed;	/* of calls at depth 0 that returned an error: explains nothing */
-	uint64_t recorded;	/* records that BPF handed over */
+	uint64_t calls;         /* entered by the application, and nested in another traced call */
+	uint64_t nested;        /* of calls */
+	uint64_t failed;        /* of calls at depth 0 that returned an error: explains nothing */
+	uint64_t recorded;      /* records that BPF handed over */
 	uint64_t lost_ring, lost_thread, lost_depth;
 	uint64_t lost_writer; /* of recorded: did not reach the file */
 	uint64_t abandoned, in_flight;
 	int64_t unexplained;
 	uint64_t orphan_returns; /* open when tracing began; not in calls */
-	uint64_t in_file;	 /* records of returned (entry only: begun) calls in the file: has_in_file */
+	uint64_t in_file;        /* records of returned (entry only: begun) calls in the file: has_in_file */
 };
 
 struct ledger_reason {
 	const char *code; /* machine word: "lost_ring", "no_footer" … */
-	uint64_t count;	  /* 0 where the reason has no number */
-	char text[256];	  /* what is missing, with the number */
+	uint64_t count;   /* 0 where the reason has no number */
+	char text[256];   /* what is missing, with the number */
 	char remedy[256]; /* what to do about this cause (R4); "" when there is nothing to do */
 };
 
