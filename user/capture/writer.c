@@ -233,7 +233,7 @@ static int write_block(struct capture_writer *w, struct capture_block_header *h,
 
 int capture_writer__flush(struct capture_writer *w, struct err *err)
 {
-	struct capture_block_header h = {.kind = CAPTURE_BLOCK_RECORDS};
+	struct capture_block_header h = { .kind = CAPTURE_BLOCK_RECORDS };
 
 	if (w->error)
 		return dead(w, err);
@@ -279,7 +279,7 @@ int capture_writer__record(struct capture_writer *w, const struct gpubpf_rec *re
 static int write_message(struct capture_writer *w, uint16_t kind, const ProtobufCMessage *msg,
 			 struct err *err)
 {
-	struct capture_block_header h = {.kind = kind};
+	struct capture_block_header h = { .kind = kind };
 	size_t n = protobuf_c_message_get_packed_size(msg);
 	uint8_t *buf;
 	int r;
@@ -313,7 +313,7 @@ static bool out_of_room(int error)
 
 int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, struct err *err)
 {
-	struct err ignored = {0};
+	struct err ignored = { 0 };
 	int r = capture_writer__flush(w, err), error = w->error;
 
 	if (r && !(w->regular && out_of_room(error)))
@@ -394,7 +394,7 @@ static int prepare(struct capture_writer *w, const char *path, const struct capt
 int capture_writer__open(const char *path, const struct capture_writer_opts *o, struct capture_writer **out,
 			 struct err *err)
 {
-	static const struct capture_writer_opts usual = {.zstd_level = 1};
+	static const struct capture_writer_opts usual = { .zstd_level = 1 };
 	struct capture_file_header h;
 	struct capture_writer *w = calloc(1, sizeof(*w));
 	char *temporary = NULL;
