@@ -1,69 +1,232 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gpubpf: everything is built from here, out of tree, in $(B). `make help` lists the targets.
-ARCH ?= $(shell uname -m)
+# Parts of the tests bring their own rules: tests/*/*.mk and packaging/*.mk are included below.
+
+# What a user may set. ARCH is the machine the program is built for.
+HOST_ARCH := $(shell uname -m)
+ARCH ?= $(HOST_ARCH)
+override ARCH := $(patsubst arm64,aarch64,$(patsubst amd64,x86_64,$(ARCH)))
+CROSS := $(filter-out $(HOST_ARCH),$(ARCH))
 B ?= build/$(ARCH)
-CC ?= gcc
-CLANG ?= clang
-LLVM_STRIP ?= llvm-strip
-BPFTOOL ?= bpftool
-PROTOC_C ?= protoc-c
-PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 DESTDIR ?=
+CFLAGS ?= -O2 -g -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+LDFLAGS ?= -Wl,-z,relro,-z,now
 
-MULTIARCH := $(shell $(CC) -print-multiarch)
-BPF_ARCH := $(if $(filter aarch64 arm64,$(ARCH)),arm64,x86)
+# The first that is installed: unversioned names where the distribution has them, else the newest version.
+first-of = $(firstword $(foreach p,$(1),$(shell command -v $(p) 2>/dev/null)))
+LLVM_VERSIONS := 21 20 19 18 17 16 15 14
+CROSS_COMPILE ?= $(if $(CROSS),$(ARCH)-linux-gnu-)
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+STRIP ?= $(CROSS_COMPILE)strip
+CLANG ?= $(call first-of,clang $(LLVM_VERSIONS:%=clang-%))
+LLVM_STRIP ?= $(call first-of,llvm-strip $(LLVM_VERSIONS:%=llvm-strip-%))
+CLANG_TIDY ?= $(call first-of,clang-tidy $(LLVM_VERSIONS:%=clang-tidy-%))
+CLANG_FORMAT ?= $(call first-of,clang-format $(LLVM_VERSIONS:%=clang-format-%))
+# Ubuntu's bpftool is a script that wants tools of the running kernel; the program itself works on any.
+BPFTOOL ?= $(or $(lastword $(sort $(wildcard /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool))),$(call first-of,bpftool /usr/sbin/bpftool))
+PROTOC_C ?= protoc-c
+
+VERSION := $(shell sed -n 's/^.define GPUBPF_VERSION "\(.*\)"/\1/p' user/cmd.h)
+MULTIARCH := $(ARCH)-linux-gnu
+BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+IS_CLANG := $(findstring clang,$(CC))
 
 WARN := -Wall -Wextra -Werror
-CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu17 $(WARN) $(CFLAGS) -D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen
+# No path of the building machine gets into the program: the same source gives the same bytes.
+PREFIX_MAP = -ffile-prefix-map=$(abspath $(B))=build -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(CURDIR)=.
+BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen $(PREFIX_MAP)
+ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
+# gcc's truncation warning depends on optimization and is wrong under the sanitizers.
+ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all $(if $(IS_CLANG),,-Wno-format-truncation)
+BPF_CFLAGS = -g -O2 -Wall -Wextra -Werror -target bpf -D__TARGET_ARCH_$(BPF_ARCH) \
+	-idirafter /usr/include/$(MULTIARCH) -Ibpf -ffile-prefix-map=$(CURDIR)=.
 LIBS := -lbpf -lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
-LDLIBS = $(LIBS)
+LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c)
 CMD_SRC := $(wildcard user/*.c)
+TEST_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/capture.pb-c.o
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o)
 GEN := $(B)/gen/capture.pb-c.h $(B)/gen/gpubpf.skel.h
+TESTS := $(TEST_SRC:%.c=$(B)/%)
+ASAN_TESTS := $(TEST_SRC:%.c=$(B)/asan/%)
+E2E := $(wildcard tests/e2e/test_*.sh)
+SOURCES = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find bpf user shim usdt elfgate tests -name '*.[ch]')
+
+# One short line per step; V=1 shows the commands.
+step = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(@:$(B)/%=%)';)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
+.SUFFIXES:
 all: $(B)/gpubpf ## build the program
 
+# What the suites need beside the programs themselves; the fragments add to these:
+#   TEST_NEEDS  targets that are built before the end-to-end tests
+#   EXTRA_TESTS programs and scripts that `make test` runs too
+TEST_NEEDS :=
+EXTRA_TESTS :=
+-include $(wildcard tests/*/*.mk packaging/*.mk)
+
+# Changed only when the flags change, so that another compiler or other flags rebuild.
+$(B)/.flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS) | $(ASAN_CFLAGS) | $(CLANG) $(BPF_CFLAGS)' >$@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
 $(B)/gpubpf: $(CMD_OBJ) $(B)/libgpubpf.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/libgpubpf.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call step,AR)$(AR) rcsD $@ $^
 
-$(B)/%.o: %.c | $(GEN)
+$(B)/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call step,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
+	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: user/capture/%.proto
 	@mkdir -p $(@D)
-	$(PROTOC_C) -Iuser/capture --c_out=$(B)/gen $<
+	$(call step,GEN)$(PROTOC_C) -Iuser/capture --c_out=$(B)/gen $<
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) -g -O2 -Wall -Wextra -Werror -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -idirafter /usr/include/$(MULTIARCH) -Ibpf -c -o $@.tmp $<
-	$(LLVM_STRIP) -g $@.tmp && mv $@.tmp $@
+need-tool = $(if $($(1)),,$(error $(1) was not found: packaging/deps.sh build installs what the build needs))
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/.flags
+	$(call need-tool,CLANG)$(call need-tool,LLVM_STRIP)@mkdir -p $(@D)
+	$(call step,BPF)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.tmp $<
+	@$(LLVM_STRIP) -g $@.tmp && mv $@.tmp $@
 
 $(B)/gen/%.skel.h: $(B)/bpf/%.bpf.o
-	@mkdir -p $(@D)
-	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+	$(call need-tool,BPFTOOL)@mkdir -p $(@D)
+	$(call step,GEN)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
-TEST_SRC := $(wildcard tests/unit/test_*.c)
-TESTS := $(TEST_SRC:%.c=$(B)/%)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libgpubpf.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The same with AddressSanitizer and UndefinedBehaviorSanitizer, beside the others.
+$(B)/asan/%.o: %.c $(B)/.flags | $(GEN)
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) $(ASAN_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(B)/gen/capture.pb-c.o
+	@rm -f $@
+	$(call step,AR)$(AR) rcsD $@ $^
+
+$(B)/asan/gpubpf: $(CMD_SRC:%.c=$(B)/asan/%.o) $(B)/asan/libgpubpf.a
+	$(call step,LD)$(CC) $(ASAN_CFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/asan/tests/unit/%: $(B)/asan/tests/unit/%.o $(B)/asan/libgpubpf.a
+	$(call step,LD)$(CC) $(ASAN_CFLAGS) -o $@ $^ $(LDLIBS)
+
+asan: $(ASAN_TESTS) $(B)/asan/gpubpf ## build the unit tests and the program with ASan and UBSan, in $(B)/asan
+
+# The tools are looked for when make starts, so what deps.sh brings is seen by a make of its own.
+test: ## install what is missing, build, run the unit tests (bare and sanitized) and the end-to-end tests; ONLY=WORD
+	@packaging/deps.sh test
+	@$(MAKE) --no-print-directory test-run
+
+test-run: $(B)/gpubpf $(TESTS) $(ASAN_TESTS) $(B)/asan/gpubpf $(TEST_NEEDS) ## the same without looking for packages
+	@B='$(B)' GPUBPF='$(B)/gpubpf' SIM='$(B)/sim' CC='$(CC)' ONLY='$(ONLY)' \
+		tests/run.sh $(TESTS) $(ASAN_TESTS) $(E2E) $(EXTRA_TESTS)
+
+test-gated: ## list the opt-in suites, whether each can run here, what it lacks; REQUIRE='NAME …' fails on a lack
+	@B='$(B)' MAKE='$(MAKE)' CLANG='$(CLANG)' tests/gated.sh $(REQUIRE)
+
+test-clang: ## build everything once more with clang, in $(B)/clang
+	$(call need-tool,CLANG)@$(MAKE) --no-print-directory B=$(B)/clang CC=$(CLANG) all $(TEST_SRC:%.c=$(B)/clang/%)
+
+demo: ## install what is missing, build, record and report the demo workload
+	@packaging/deps.sh build
+	@$(MAKE) --no-print-directory demo-run
+
+demo-run: $(B)/gpubpf
+	@B='$(B)' CC='$(CC)' MAKE='$(MAKE)' packaging/demo.sh
+
+# Man pages and completions come out of the program's own tables, so a cross build needs one for this machine.
+DOC_PROGRAM := $(if $(CROSS),$(B)/host/gpubpf,$(B)/gpubpf)
+$(B)/host/gpubpf: force
+	+@$(MAKE) --no-print-directory ARCH=$(HOST_ARCH) B=$(B)/host CC=gcc AR=ar CROSS_COMPILE= $@
+
+$(B)/doc/.done: $(DOC_PROGRAM)
+	@rm -rf $(B)/doc
+	@mkdir -p $(B)/doc/man/man1 $(B)/doc/bash-completion/completions $(B)/doc/zsh/site-functions \
+		$(B)/doc/fish/vendor_completions.d
+	@set -e; for v in $$($(DOC_PROGRAM) --man); do \
+		page=gpubpf-$$v; [ $$v != gpubpf ] || page=gpubpf; \
+		$(DOC_PROGRAM) --man $$v >$(B)/doc/man/man1/$$page.1; done
+	@$(DOC_PROGRAM) --completion bash >$(B)/doc/bash-completion/completions/gpubpf
+	@$(DOC_PROGRAM) --completion zsh >$(B)/doc/zsh/site-functions/_gpubpf
+	@$(DOC_PROGRAM) --completion fish >$(B)/doc/fish/vendor_completions.d/gpubpf.fish
+	@touch $@
+
+doc: $(B)/doc/.done ## make the man pages and completions, in $(B)/doc
+
+install: $(B)/gpubpf $(B)/doc/.done ## install program, man pages and completions (DESTDIR, PREFIX=/usr/local)
+	@packaging/install-tree.sh $(B)/gpubpf $(B)/doc '$(DESTDIR)$(PREFIX)'
+
+$(B)/static/gpubpf: $(CMD_OBJ) $(B)/libgpubpf.a
+	@mkdir -p $(@D)
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@.tmp $^ $(LDLIBS)
+	@$(STRIP) $@.tmp && mv $@.tmp $@
+
+SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+DIST := gpubpf-$(VERSION)-linux-$(ARCH)
+dist: $(B)/dist/$(DIST).tar.gz ## make the tarball of the static program, in $(B)/dist
+$(B)/dist/$(DIST).tar.gz: $(B)/static/gpubpf $(B)/doc/.done packaging/dist.sh packaging/install.sh \
+		packaging/install-tree.sh $(wildcard LICENSE* README.md)
+	@packaging/dist.sh $(B)/static/gpubpf $(B)/doc $@ $(SOURCE_DATE_EPOCH)
+
+check: ## static checks: formatting, sizes of files, clang-tidy, cppcheck, shell syntax
+	@$(MAKE) --no-print-directory check-format check-size check-shell check-cppcheck check-tidy
+
+check-format:
+	$(call need-tool,CLANG_FORMAT)@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+
+check-size:
+	@wc -l $(SOURCES) | awk '$$2 != "total" && $$1 > 600 { print $$2 ": " $$1 " lines, more than 600"; bad = 1 } \
+		END { exit bad }'
+
+check-shell:
+	@for f in $$(git ls-files '*.sh' .ci/run); do bash -n $$f || exit 1; done
+
+check-cppcheck: $(GEN)
+	@cppcheck -q -j 2 --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
+		-D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen $(LIB_SRC) $(CMD_SRC)
+
+check-tidy: $(GEN)
+	$(call need-tool,CLANG_TIDY)@printf '%s\n' $(LIB_SRC) $(CMD_SRC) $(TEST_SRC) | \
+		xargs -P 2 -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(BASE_CFLAGS) 2>/dev/null' sh
+
+format: ## format the C sources in place
+	$(call need-tool,CLANG_FORMAT)$(CLANG_FORMAT) -i $(SOURCES)
+
+# One entry per C file: {"directory", "file", "command"}. The flags hold no quotes and no backslashes.
+json-entry = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(2) -c $(1)"}
+JSON_C = $(foreach f,$(LIB_SRC) $(CMD_SRC) $(wildcard tests/*/*.c),$(call json-entry,$(f),$(CC) $(ALL_CFLAGS))@)
+JSON_BPF = $(foreach f,$(wildcard bpf/*.bpf.c),$(call json-entry,$(f),$(CLANG) $(BPF_CFLAGS))@)
+compile_commands.json: force $(GEN) ## for editors (clangd)
+	@printf '[%s]\n' '$(JSON_C) $(JSON_BPF)' | sed 's/@ *\]/]/; s/@ */,\n/g' >$@
 
 clean: ## remove what was built
 	rm -rf $(B)
 
-.PHONY: all clean
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(TEST_SRC:%.c=$(B)/%.d)
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z0-9._-]*:.*## / && !seen[$$1]++ { printf "  make %-21s %s\n", $$1, $$2 }' \
+		$(MAKEFILE_LIST)
+
+force:
+.PHONY: all asan test test-run test-gated test-clang demo demo-run doc install dist check check-format check-size \
+	check-shell check-cppcheck check-tidy format clean help force
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(TEST_SRC:%.c=$(B)/%.d) $(wildcard $(B)/bpf/*.d) \
+	$(LIB_SRC:%.c=$(B)/asan/%.d) $(CMD_SRC:%.c=$(B)/asan/%.d) $(TEST_SRC:%.c=$(B)/asan/%.d)

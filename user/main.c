@@ -49,17 +49,22 @@ static int help(const char *name)
 	return 0;
 }
 
-/* For the build: the man pages and completions it installs come out of the program itself. */
+/* For the build: the man pages and completions it installs come out of the program itself. No name: the names. */
 static int man(const char *name)
 {
 	const struct verb *v = name ? verb_find(name) : NULL;
 
-	if (v)
-		opts_man(stdout, v, gpubpf_verbs, GPUBPF_VERSION);
-	else if (name && !strcmp(name, "gpubpf"))
+	if (!name) {
+		puts("gpubpf");
+		for (const struct verb *const *each = gpubpf_verbs; *each; each++)
+			puts((*each)->name);
+	} else if (!strcmp(name, "gpubpf")) {
 		opts_man_index(stdout, gpubpf_verbs, GPUBPF_VERSION);
-	else
-		return name ? refuse_verb(name) : 2;
+	} else if (v) {
+		opts_man(stdout, v, gpubpf_verbs, GPUBPF_VERSION);
+	} else {
+		return refuse_verb(name);
+	}
 	return 0;
 }
 
