@@ -20,17 +20,22 @@ const char *ledger_global_name(unsigned global)
 	return global < NGLOBALS ? global_names[global] : NULL;
 }
 
-/* More reasons than there is room for: the last one stands for the rest. */
+/* A list that is full says so in its last line. */
 __attribute__((format(printf, 6, 7))) static void say(struct ledger_reason *list, unsigned *n,
 						      const char *code, uint64_t count, const char *remedy,
 						      const char *fmt, ...)
 {
-	struct ledger_reason *r;
+	struct ledger_reason *r = &list[*n < LEDGER_REASONS_MAX ? *n : LEDGER_REASONS_MAX - 1];
 	va_list ap;
 
-	if (*n >= LEDGER_REASONS_MAX)
+	if (*n == LEDGER_REASONS_MAX) {
+		r->count = strcmp(r->code, "more") == 0 ? r->count + 1 : 2;
+		r->code = "more";
+		snprintf(r->text, sizeof(r->text), "%" PRIu64 " more reasons", r->count);
+		r->remedy[0] = '\0';
 		return;
-	r = &list[(*n)++];
+	}
+	++*n;
 	r->code = code;
 	r->count = count;
 	va_start(ap, fmt);
@@ -132,11 +137,14 @@ static void name_losses(struct ledger *l)
 	for (unsigned p = 0; p < API_POPULATIONS; p++) {
 		const struct ledger_line *n = &l->line[p];
 
-		if (n->unexplained)
-			REASON(l, "unexplained",
-			       n->unexplained < 0 ? -(uint64_t)n->unexplained : (uint64_t)n->unexplained, "",
-			       "%s: %" PRId64 " calls %s than the counters explain", n->population,
-			       n->unexplained, n->unexplained < 0 ? "(fewer)" : "more");
+		if (n->unexplained > 0)
+			REASON(l, "unexplained", (uint64_t)n->unexplained, "",
+			       "%s: %" PRId64 " of %" PRIu64 " calls are unexplained", n->population,
+			       n->unexplained, n->calls);
+		else if (n->unexplained < 0)
+			REASON(l, "unexplained", -(uint64_t)n->unexplained, "",
+			       "%s: %" PRIu64 " more records, losses and open calls than calls (%" PRIu64 ")",
+			       n->population, -(uint64_t)n->unexplained, n->calls);
 	}
 }
 
