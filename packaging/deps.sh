@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs the packages that are missing, on Debian 12, Debian 13 and Ubuntu 24.04. Does nothing, quickly and with
+# no network, when all are there.
+#
+#   packaging/deps.sh [build]   what `make` needs
+#   packaging/deps.sh test      … and what `make test` needs
+#   packaging/deps.sh check     … and what `make check` needs
+#   packaging/deps.sh fuzz      … and the clang runtime of the fuzzers
+#   packaging/deps.sh cross     … and what `make ARCH=aarch64` needs
+#   packaging/deps.sh --list MODE   prints the packages of a mode and installs nothing
+set -euo pipefail
+
+fail()
+{
+	printf 'deps.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+list=
+if [ "${1:-}" = --list ]; then
+	list=1
+	shift
+fi
+mode=${1:-build}
+
+os=unknown
+if [ -r /etc/os-release ]; then
+	os=$(. /etc/os-release && printf '%s' "${ID:-unknown}")
+fi
+
+libraries=(libc6-dev libbpf-dev libelf-dev zlib1g-dev libzstd-dev libprotobuf-c-dev libjansson-dev libiberty-dev
+	uthash-dev libcap-dev)
+# Package and the command that makes it unnecessary (a toolchain from elsewhere counts).
+tools=(gcc:gcc make:make clang:clang llvm:llvm-strip protobuf-c-compiler:protoc-c)
+case $os in
+ubuntu) tools+=(linux-tools-generic:bpftool) ;;
+*) tools+=(bpftool:bpftool) ;;
+esac
+
+packages=("${libraries[@]}")
+case $mode in
+build) ;;
+test) tools+=(groff-base:groff file:file procps:pkill) ;;
+check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;
+fuzz) packages+=(libclang-rt-dev) ;;
+cross)
+	tools+=(gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user-static:qemu-aarch64-static)
+	for p in "${libraries[@]}"; do
+		case $p in
+		uthash-dev) ;;
+		libc6-dev) packages+=(libc6-dev-arm64-cross) ;;
+		*) packages+=("$p:arm64") ;;
+		esac
+	done
+	;;
+*) fail "unknown mode '$mode' (build, test, check, fuzz, cross)" ;;
+esac
+
+# An unversioned name, a versioned one (clang-14), or, for bpftool, the program behind Ubuntu's wrapper script.
+have_command()
+{
+	if [ "$1" = bpftool ] && [ "$os" = ubuntu ]; then
+		compgen -G '/usr/lib/linux-tools*/*/bpftool' >/dev/null || compgen -G '/usr/lib/linux-tools-*/bpftool' >/dev/null
+		return
+	fi
+	PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null && return
+	case $1 in
+	clang* | llvm-*) compgen -G "/usr/bin/$1-[0-9]*" >/dev/null ;;
+	*) return 1 ;;
+	esac
+}
+
+if [ -n "$list" ]; then
+	printf '%s\n' "${packages[@]}" "${tools[@]%%:*}"
+	exit 0
+fi
+
+missing=()
+for t in "${tools[@]}"; do
+	have_command "${t#*:}" || missing+=("${t%%:*}")
+done
+
+if ! command -v dpkg-query >/dev/null; then
+	[ ${#missing[@]} -eq 0 ] || printf 'deps.sh: not found: %s\n' "${missing[*]}" >&2
+	fail "this system has no dpkg: install what matches ${packages[*]} yourself, then use \`make\`, \`make test-run\`, \`make demo-run\`"
+fi
+
+# "install ok installed", or nothing for a package that dpkg never heard of.
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}:${Architecture}\n' 2>/dev/null | sed -n 's/^installed //p')
+native=$(dpkg --print-architecture)
+for p in "${packages[@]}"; do
+	case $p in
+	*:*) want=$p ;;
+	*) want="$p:$native" ;;
+	esac
+	grep -qxF -e "$want" -e "$p:all" <<<"$installed" || missing+=("$p")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null || fail "missing: ${missing[*]}; neither root nor sudo here: install them as root and try again"
+	as_root=(sudo)
+fi
+command -v apt-get >/dev/null || fail "missing: ${missing[*]}; there is no apt-get to install them with"
+
+printf 'installing: %s\n' "${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quiet()
+{
+	"$@" >"$log" 2>&1 </dev/null || {
+		tail -n 20 "$log" >&2
+		fail "failed: $*"
+	}
+}
+if [ "$mode" = cross ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+	quiet "${as_root[@]}" dpkg --add-architecture arm64
+fi
+quiet "${as_root[@]}" apt-get -o Acquire::Retries=3 update
+quiet "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y --no-install-recommends \
+	"${missing[@]}"
