@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The BPF side of a recording, in stages: open (choose a method, size the maps) → load → library (probe one
+ * libcuda; again for each more) → activate (life of processes) → target … → detach → read what is left → close.
+ * All functions return 0 or a negative errno with a message.
+ */
+#ifndef GPUBPF_ATTACH_H
+#define GPUBPF_ATTACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/elfsym.h"
+#include "attach/kernel.h"
+#include "events.h"
+
+struct apitab;
+struct attach;
+struct err;
+struct ring_buffer;
+
+struct attach_opts {
+	enum attach_method method; /* ATTACH_AUTO: the cheapest that works here */
+	uint64_t ring_bytes;       /* 0: 16 MiB; rounded up to a power of two of pages */
+	uint32_t max_threads;      /* 0: 16384 threads with calls at the same time */
+	uint32_t max_targets;      /* 0: 16384 processes */
+	bool trace_all;            /* every process is a target */
+	bool entry_only;           /* no return probes: no result, no duration, half the cost */
+};
+
+int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
+int attach__load(struct attach *a, struct err *err);
+enum attach_method attach__method(const struct attach *a);
+
+/* What became of one library's entry points; id of symbol i is first_id + i. */
+struct attach_result {
+	struct elfsyms syms;
+	int *errors; /* per symbol: 0 or a negative errno of its probe */
+	uint32_t first_id;
+	size_t armed;
+};
+
+/*
+ * Probes the entry points that the file defines. only_pid 0: for every process that maps it. Fails when not one
+ * probe could be placed. Free the result with attach_result_free().
+ */
+int attach__library(struct attach *a, const char *path, const struct apitab *tab, pid_t only_pid,
+		    struct attach_result *res, struct err *err);
+void attach_result_free(struct attach_result *r);
+
+/* Follows fork, exec and exit of targets; *xid tells whether the GPU error tracepoint is there. */
+int attach__activate(struct attach *a, bool *xid, struct err *err);
+
+/* The pid is one of our own pid namespace. */
+int attach__target(struct attach *a, pid_t pid, bool follow, struct err *err);
+
+int attach__ring_fd(const struct attach *a);
+
+/* Sums over processors. `n` slots, by api id. */
+int attach__counts(struct attach *a, struct gpubpf_counts *out, size_t n);
+int attach__globals(struct attach *a, uint64_t out[GPUBPF_G_MAX]);
+int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, uint64_t count, void *arg), void *arg);
+size_t attach__api_ids(const struct attach *a); /* ids given out so far */
+
+/* Takes all probes away. Counters, ring and open calls stay readable, and still. */
+void attach__detach(struct attach *a);
+/* Calls that had not returned; words are theirs. Only after attach__detach(). */
+struct attach_open_call {
+	uint32_t tgid, tid, api, depth;
+	uint64_t t_entry;
+	const uint64_t *words; /* GPUBPF_WORDS_MAX */
+};
+int attach__open_calls(struct attach *a, void (*fn)(const struct attach_open_call *c, void *arg), void *arg);
+void attach__close(struct attach *a); /* NULL is fine */
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef GPUBPF_ATTACH_PRIV_H
+#define GPUBPF_ATTACH_PRIV_H
+
+#include "attach/attach.h"
+#include "model/apitab.h"
+
+struct bpf_program;
+
+struct attach {
+	struct gpubpf_bpf *skel;
+	struct attach_opts opts;
+	enum attach_method method;
+	struct bpf_link *life[4];
+	int *links; /* of probes */
+	size_t nlinks, room;
+	uint32_t next_id;
+	bool has_view;
+};
+
+/* The attach cookie of an entry point (bpf/cookie.h). */
+uint64_t cookie_for(const struct api *a, uint32_t id);
+/* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
+int percall_load(const struct bpf_program *prog, uint64_t cookie);
+int attach_keep_link(struct attach *a, int fd);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Raw attach calls: libbpf 1.1 knows neither multi-links nor sessions, and a perf-based probe needs to be
+ * given its program copy by copy on kernels without cookies. File descriptors are the caller's to close.
+ */
+#ifndef GPUBPF_ATTACH_KERNEL_H
+#define GPUBPF_ATTACH_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum attach_method {
+	ATTACH_AUTO,
+	ATTACH_SESSION, /* one multi-link, entry and return in one program: Linux 6.13 */
+	ATTACH_MULTI,   /* two multi-links: Linux 6.6 */
+	ATTACH_PERF,    /* a perf event per probe, with cookies: Linux 5.15 */
+	ATTACH_PERCALL, /* a perf event and a copy of the program per probe: older */
+	ATTACH_METHODS,
+};
+
+extern const char *const attach_method_names[ATTACH_METHODS]; /* "auto", "session", "multi", "perf", "percall" */
+
+/* enum bpf_attach_type of kernels newer than the headers (linux/bpf.h) */
+#define KERNEL_UPROBE_MULTI 48
+#define KERNEL_UPROBE_SESSION 57
+
+/*
+ * One link for n probes of the file at `path`. pid 0: every process. `ret`: at the return (ATTACH_MULTI).
+ * Returns the link's descriptor or a negative errno.
+ */
+int kernel_link_multi(int prog_fd, bool session, bool ret, const char *path, const uint64_t *offsets,
+		      const uint64_t *cookies, size_t n, int pid);
+/* One probe by a perf event; pid -1: every process. *has_cookie false: the kernel has none, 0 is seen. */
+int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie, bool use_cookie,
+		     int pid);
+
+/*
+ * Tries a method for real: a two-instruction program on a function of this very process. 0: works; a negative
+ * errno, with what was tried in the message.
+ */
+int kernel_try(enum attach_method m, struct err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which files are libcuda, for a process that has it mapped, for one that has not loaded it yet, and for a
+ * command that does not run yet. A file is its inode: two paths of one inode count once.
+ */
+#ifndef GPUBPF_LIBFIND_H
+#define GPUBPF_LIBFIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+struct libfile {
+	char *path;      /* as the process sees it */
+	char *open_path; /* as we can open it: through its root, or its map_files entry */
+	int fd;          /* open_path is "/proc/self/fd/N" of this one; -1: it stands by itself */
+	uint64_t dev, ino; /* of open_path, by stat() */
+	bool mapped;     /* seen in a process's mappings, not only where a loader would look */
+	bool deleted;    /* its name is gone */
+};
+
+struct liblist {
+	struct libfile *files;
+	size_t n;
+};
+
+bool libfind_is_libcuda(const char *path); /* the last part of the path is libcuda.so* */
+
+/* Adds what the process has mapped. 0, or a negative errno (-ESRCH: no such process). */
+int libfind_mapped(struct liblist *l, pid_t pid);
+/* Adds every libcuda that any visible process has mapped. */
+int libfind_all_mapped(struct liblist *l);
+/*
+ * Adds where the loader of a process would look: `library_path` (as LD_LIBRARY_PATH, NULL: none), the run path
+ * of `exe` (NULL: none), the loader's cache and the usual places, all below `root` ("" or "/proc/PID/root").
+ */
+int libfind_candidates(struct liblist *l, const char *root, const char *library_path, const char *exe);
+/* The same for a live process, by its environment, executable and root. */
+int libfind_process_candidates(struct liblist *l, pid_t pid);
+/* Adds one file by name. */
+int libfind_add(struct liblist *l, const char *path, const char *open_path, bool mapped, bool deleted,
+		struct err *err);
+/* Driver version from the file's real name ("libcuda.so.580.159.03"), into buf; false: none in it. */
+bool libfind_version(const struct libfile *f, char *buf, size_t n);
+void liblist_free(struct liblist *l);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "util/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int file_read_all(const char *path, size_t max, char **buf, size_t *n)
+{
+	size_t room = 4096, have = 0;
+	char *b = NULL;
+	int e = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	while (!e) {
+		char *grown;
+		ssize_t got;
+
+		if (!b || have + 1 >= room) {
+			room *= b ? 2 : 1;
+			grown = realloc(b, room);
+			if (!grown) {
+				e = -ENOMEM;
+				break;
+			}
+			b = grown;
+		}
+		got = read(fd, b + have, room - have - 1);
+		if (got < 0) {
+			e = errno == EINTR ? 0 : -errno;
+			continue;
+		}
+		if (!got)
+			break;
+		have += (size_t)got;
+		if (have > max)
+			e = -EFBIG;
+	}
+	close(fd);
+	if (e) {
+		free(b);
+		return e;
+	}
+	b[have] = 0;
+	*buf = b;
+	*n = have;
+	return 0;
+}
+
+int file_read_line(const char *path, char *out, size_t size)
+{
+	char *buf;
+	size_t n;
+	int e = file_read_all(path, 1 << 20, &buf, &n);
+
+	if (e)
+		return e;
+	buf[strcspn(buf, "\n")] = 0;
+	strncpy(out, buf, size - 1);
+	out[size - 1] = 0;
+	free(buf);
+	return 0;
+}
