@@ -8,6 +8,7 @@
 #   packaging/deps.sh check     … and what `make check` needs
 #   packaging/deps.sh fuzz      … and the clang runtime of the fuzzers
 #   packaging/deps.sh cross     … and what `make ARCH=aarch64` needs
+#   packaging/deps.sh kernels   … and what `make test-kernels` and `make test-arm64` need
 #   packaging/deps.sh --list MODE   prints the packages of a mode and installs nothing
 set -euo pipefail
 
@@ -44,7 +45,7 @@ build) ;;
 test) tools+=(groff-base:groff file:file procps:pkill) ;;
 check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;
 fuzz) packages+=(libclang-rt-dev) ;;
-cross)
+cross | kernels)
 	tools+=(gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user-static:qemu-aarch64-static)
 	for p in "${libraries[@]}"; do
 		case $p in
@@ -54,8 +55,14 @@ cross)
 		esac
 	done
 	;;
-*) fail "unknown mode '$mode' (build, test, check, fuzz, cross)" ;;
+*) fail "unknown mode '$mode' (build, test, check, fuzz, cross, kernels)" ;;
 esac
+
+if [ "$mode" = kernels ]; then
+	tools+=(qemu-system-x86:qemu-system-x86_64 qemu-system-arm:qemu-system-aarch64 cpio:cpio binutils:readelf xz-utils:xz)
+	# The guests' kernels are Debian's, whatever this machine runs.
+	[ "$os" = debian ] || packages+=(debian-archive-keyring)
+fi
 
 # An unversioned name, a versioned one (clang-14), or, for bpftool, the program behind Ubuntu's wrapper script.
 have_command()
@@ -115,7 +122,7 @@ quiet()
 		fail "failed: $*"
 	}
 }
-if [ "$mode" = cross ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+if [[ $mode = cross || $mode = kernels ]] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
 	quiet "${as_root[@]}" dpkg --add-architecture arm64
 fi
 quiet "${as_root[@]}" apt-get -o Acquire::Retries=3 update

@@ -4,7 +4,8 @@
 # The last line is "N passed, N failed, N skipped" (R56). Exit status 1 when anything failed or nothing ran.
 #
 #   tests/run.sh PROGRAM…      in the environment: B GPUBPF SIM (paths), ONLY (run what holds this word),
-#                              TEST_TIMEOUT (seconds per program; a script's "# timeout: N" line wins)
+#                              TEST_TIMEOUT (seconds per program; a script's "# timeout: N" line wins),
+#                              RUNNER (what runs programs of another architecture)
 #
 # A program that crashes, hangs, ends with another status than its lines say or prints no line is a failure.
 set -u
@@ -64,7 +65,7 @@ run_one()
 	mkdir "$T"
 	case $program in
 	*.sh) set -- bash "$program" ;;
-	*) set -- "$program" ;;
+	*) set -- ${RUNNER:-} "$program" ;;
 	esac
 	# A session of its own: what the program leaves behind is ended with it.
 	setsid timeout -k 5 "$limit" "$@" >"$out" 2>&1 </dev/null &
