@@ -201,6 +201,11 @@ int attach__target(struct attach *a, pid_t pid, bool follow, struct err *err)
 	return 0;
 }
 
+bool attach__has_view(const struct attach *a)
+{
+	return a->has_view;
+}
+
 int attach__ring_fd(const struct attach *a)
 {
 	return bpf_map__fd(a->skel->maps.ring);

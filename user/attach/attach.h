@@ -56,6 +56,9 @@ int attach__activate(struct attach *a, bool *xid, struct err *err);
 /* The pid is one of our own pid namespace. */
 int attach__target(struct attach *a, pid_t pid, bool follow, struct err *err);
 
+/* We run in a pid namespace of our own: records count processes otherwise than we do. */
+bool attach__has_view(const struct attach *a);
+
 int attach__ring_fd(const struct attach *a);
 
 /* Sums over processors. `n` slots, by api id. */

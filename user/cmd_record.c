@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/recorder.h"
+#include "record/target.h"
+#include "util/err.h"
+#include "util/fmt.h"
+
+struct record_opts {
+	struct opt_list pids, libcuda;
+	const char *output;
+	unsigned long long duration, calls, ring_size, max_threads, compress;
+	int system, force, follow, entry_only, quiet, verbose;
+	enum attach_method method;
+};
+
+static int parse_method(const char *arg, void *dst, struct err *err)
+{
+	for (enum attach_method m = 0; m < ATTACH_METHODS; m++) {
+		if (strcmp(arg, attach_method_names[m]) == 0) {
+			*(enum attach_method *)dst = m;
+			return 0;
+		}
+	}
+	return err_set(err, -EINVAL, "unknown attach method \"%s\": auto, session, multi, perf or percall", arg);
+}
+
+#define O(field) offsetof(struct record_opts, field)
+
+static const struct opt options[] = {
+	{ 'p', "pid", OPT_LIST, "PID", O(pids), "record these live processes (comma separated, or several -p)", 0, NULL, 0, NULL },
+	{ 'a', "all", OPT_FLAG, NULL, O(system), "record every process that uses the driver", 0, NULL, 0, NULL },
+	{ 'o', "output", OPT_STRING, "FILE", O(output),
+	  "the capture file; \"-\" is standard output. Default: gpubpf-DATE-TIME.gpubpf in this directory", 0, NULL, 0, NULL },
+	{ 'f', "force", OPT_FLAG, NULL, O(force), "replace an existing capture file", 0, NULL, 0, NULL },
+	{ 'd', "duration", OPT_DURATION, "TIME", O(duration), "end after this time (10s, 250ms, 5m)", 0, NULL, 0, NULL },
+	{ 0, "calls", OPT_UINT, "N", O(calls), "end after this many recorded calls", 0, NULL, 0, NULL },
+	{ 0, "no-follow", OPT_FLAG, NULL, O(follow),
+	  "do not record children. With a single -p the probes then stand in that process alone; otherwise they stand "
+	  "in every process that maps the same libcuda, which costs one that is not recorded less than a microsecond a call",
+	  1, NULL, 0, NULL },
+	{ 0, "entry-only", OPT_FLAG, NULL, O(entry_only),
+	  "probe entries alone: no results, durations, returned pointers or nesting, at a lower cost", 0, NULL, 0, NULL },
+	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda), "probe this file as well, if it is not found by itself", 0, NULL, 0, NULL },
+	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
+	  "room for records between kernel and gpubpf, for when records are lost for lack of it", 0, NULL, 1, "16M" },
+	{ 0, "max-threads", OPT_UINT, "N", O(max_threads), "threads with calls at the same time", 0, NULL, 1, "16384" },
+	{ 0, "attach", OPT_CALL, "METHOD", O(method),
+	  "how to probe: session (Linux 6.13), multi (6.6), perf (5.15), percall (older); auto takes the first that works",
+	  0, parse_method, 1, "auto" },
+	{ 0, "compress", OPT_UINT, "LEVEL", O(compress), "zstd level of the file, 0 for none", 0, NULL, 1, "1" },
+	{ 'q', "quiet", OPT_FLAG, NULL, O(quiet), "say nothing but errors", 0, NULL, 0, NULL },
+	{ 'v', "verbose", OPT_FLAG, NULL, O(verbose), "show what libbpf and the kernel's verifier say", 0, NULL, 0, NULL },
+	{ 0 },
+};
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	return vfprintf(stderr, fmt, ap);
+}
+
+static int drop_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+static void say(const char *line, void *arg)
+{
+	(void)arg;
+	fprintf(stderr, "gpubpf: %s\n", line);
+}
+
+static int fail(const struct err *err, int e)
+{
+	fprintf(stderr, "gpubpf record: %s\n", err->msg[0] ? err->msg : strerror(-e));
+	return 1;
+}
+
+static int usage(const char *message)
+{
+	fprintf(stderr, "gpubpf record: %s\nTry `gpubpf record --help`.\n", message);
+	return 2;
+}
+
+static const char *default_output(char *buf, size_t n)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(buf, n, "gpubpf-%Y%m%d-%H%M%S.gpubpf", &tm);
+	return buf;
+}
+
+static void print_summary(const struct recorder_result *res, const char *output)
+{
+	char calls[FMT_NUM], bytes[FMT_NUM], line[512];
+
+	ledger_headline(&res->ledger, line, sizeof(line));
+	fmt_count(calls, res->calls);
+	fmt_bytes(bytes, res->bytes);
+	fprintf(stderr, "gpubpf: %s\n", line);
+	for (unsigned i = 0; i < res->ledger.nreasons; i++)
+		fprintf(stderr, "gpubpf:   %s%s%s\n", res->ledger.reason[i].text, res->ledger.reason[i].remedy[0] ? "; " : "",
+			res->ledger.reason[i].remedy);
+	fprintf(stderr, "gpubpf: %s calls, %s, ended by: %s. Next: gpubpf report %s\n", calls, bytes, res->end_reason,
+		output);
+}
+
+static int record(const struct record_opts *o, const pid_t *pids, char **command)
+{
+	char name[64];
+	struct recorder_opts r = {
+		.pids = pids,
+		.npids = o->pids.n,
+		.command = command,
+		.system = o->system,
+		.follow = o->follow,
+		.output = o->output ? o->output : default_output(name, sizeof(name)),
+		.file = { .force = o->force, .zstd_level = (int)o->compress },
+		.attach = {
+			.method = o->method,
+			.ring_bytes = o->ring_size,
+			.max_threads = (uint32_t)o->max_threads,
+			.trace_all = o->system,
+			.entry_only = o->entry_only,
+		},
+		.libcuda = o->libcuda.items,
+		.nlibcuda = o->libcuda.n,
+		.duration_ns = o->duration,
+		.max_calls = o->calls,
+		.say = o->quiet ? NULL : say,
+	};
+	struct recorder_result res;
+	struct err err = { "" };
+	int e;
+
+	libbpf_set_print(o->verbose ? print_libbpf : drop_libbpf);
+	e = recorder_run(&r, &res, &err);
+	if (!o->quiet && res.end_reason)
+		print_summary(&res, r.output);
+	if (o->verbose && res.end_reason)
+		fprintf(stderr, "gpubpf: attached by %s in %.1f ms, detached in %.1f ms\n", res.method,
+			(double)res.attach_ns / 1e6, (double)res.detach_ns / 1e6);
+	if (e)
+		return fail(&err, e);
+	return res.launched ? res.exit_status : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct record_opts o = { .follow = 1, .compress = 1 };
+	struct err err = { "" };
+	pid_t *pids = NULL;
+	int rest, e, status = 2;
+
+	e = opts_parse(&verb_record, argc, argv, &o, &rest, &err);
+	if (e == 1)
+		return 0;
+	if (e) {
+		fprintf(stderr, "gpubpf record: %s\n", err.msg);
+		return 2;
+	}
+	if (!!o.pids.n + !!o.system + (rest < argc) != 1)
+		status = usage("one of -p PID, -a, or a command is needed");
+	else if (o.compress > 19)
+		status = usage("--compress takes 0 to 19");
+	else if (o.ring_size && (o.ring_size < 4096 || o.ring_size > 1ull << 30))
+		status = usage("--ring-size takes 4K to 1G");
+	else if (o.max_threads > 1u << 20)
+		status = usage("--max-threads takes up to 1048576");
+	else if ((e = targets_parse(&o.pids, &pids, &err)))
+		status = e == -EINVAL ? usage(err.msg) : fail(&err, e);
+	else
+		status = record(&o, pids, rest < argc ? argv + rest : NULL);
+	free(pids);
+	opts_free(&verb_record, &o);
+	return status;
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.synopsis = "[OPTIONS] -p PID[,PID…] | -a | [--] COMMAND [ARG…]",
+	.summary = "record the CUDA driver calls of live or launched processes",
+	.text =
+		"Puts uprobes on the entry points of libcuda and writes one record for each call: when it began and "
+		"returned, its result, its thread and the arguments that matter. Counters in the kernel that never lose "
+		"stand beside the records, so that a lost record is a known loss.\n\n"
+		"A launched COMMAND is probed before its first instruction and its exit status is passed on. Live "
+		"processes are probed where they are; calls that were open at that moment are not seen. Children are "
+		"recorded too. A process that has not loaded libcuda yet is recorded once it does; a libcuda that is loaded "
+		"from a place where no loader configuration points is probed a moment after it was mapped, and the "
+		"capture says so.\n\n"
+		"The recording ends when the processes named with -p, or the command, have ended; after --duration or "
+		"--calls; or at SIGINT or SIGTERM. A launched command is then waited for: the first signal is given on to it, "
+		"a second one ends the recording alone. The file can be read at any moment, also after the recorder was "
+		"killed.\n\n"
+		"Needs CAP_BPF and CAP_PERFMON (with perf-based probes CAP_SYS_ADMIN), and CAP_SYS_PTRACE for processes of "
+		"other users. `gpubpf doctor` tells what is missing.",
+	.exit_status = "0 when recorded; 1 when nothing could be recorded or the file could not be written to its end; 2 for wrong "
+		       "usage. With a COMMAND: its exit status, or 128 plus the number of the signal that ended it.",
+	.examples = "gpubpf record -o train.gpubpf -- python3 train.py\trecord a command from its first call to its end\n"
+		    "gpubpf record -p 4711 -d 10s\trecord ten seconds of a live process\n"
+		    "gpubpf record -a --calls 1000000\ta million calls of whoever uses the GPU\n",
+	.opts = options,
+	.run = run,
+};

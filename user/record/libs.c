@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which libcuda files are probed, and what the capture says of each. */
+#include "record/recorder_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/describe.h"
+
+/* Probes one file. `late`: a process has it mapped already and may have called it. */
+static int probe_library(struct recorder *r, const struct libfile *f, uint32_t late_tgid, struct err *err)
+{
+	pid_t only = !r->o->follow && r->o->npids == 1 ? r->o->pids[0] : 0;
+	struct attach_result res;
+	uint64_t t0 = recorder_now();
+	int e = attach__library(r->attach, f->open_path, r->tab, only, &res, err);
+
+	if (e)
+		return e;
+	for (size_t i = 0; i < res.syms.n && !e; i++) {
+		const struct api *a = apitab__get(r->tab, (uint32_t)i);
+
+		e = apitab__add(r->armed, res.first_id + (uint32_t)i, a->symbol, a->kind, a->signature, a->legacy32);
+	}
+	r->res->attach_ns += recorder_now() - t0;
+	if (!e)
+		e = describe_library(r, f, &res, err);
+	if (!e)
+		r->res->libraries++;
+	if (!e && late_tgid) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "process %u loaded %s, which nobody had looked for: its calls until now were not seen",
+			 late_tgid, f->path);
+		recorder_note(r, "late_library", text, late_tgid);
+		recorder_say(r, "%s", text);
+	}
+	attach_result_free(&res);
+	return e;
+}
+
+static int find_all(struct recorder *r)
+{
+	const struct recorder_opts *o = r->o;
+	int e = 0;
+
+	for (size_t i = 0; i < o->nlibcuda && !e; i++)
+		e = libfind_add(&r->libs, o->libcuda[i], o->libcuda[i], false, false, r->err);
+	if (e)
+		return e;
+	for (size_t i = 0; i < o->npids; i++) {
+		size_t before = r->libs.n;
+
+		e = libfind_mapped(&r->libs, o->pids[i]);
+		if (e == -ESRCH)
+			return err_set(r->err, e, "process %d is gone", o->pids[i]);
+		if (e == -EACCES || e == -EPERM)
+			return err_set(r->err, e, "not allowed to look at process %d; run as root, or with CAP_SYS_PTRACE",
+				       o->pids[i]);
+		/* one that has not loaded it yet; children may load another than their parent has */
+		if (r->libs.n == before || o->follow)
+			libfind_process_candidates(&r->libs, o->pids[i]);
+	}
+	if (o->command || o->system)
+		libfind_candidates(&r->libs, "", getenv("LD_LIBRARY_PATH"), NULL);
+	if (o->command)
+		libfind_process_candidates(&r->libs, r->launch.pid);
+	if (o->system)
+		libfind_all_mapped(&r->libs);
+	return 0;
+}
+
+/* A file that some loader might pick may be no driver (a stub, another machine's): that is said, not fatal. A
+ * file that a target has mapped, or that the user named, must work. */
+int recorder_libraries(struct recorder *r)
+{
+	int e = find_all(r);
+	size_t named = r->o->nlibcuda;
+
+	for (size_t i = 0; i < r->libs.n && !e; i++) {
+		struct libfile *f = &r->libs.files[i];
+		struct err why = { "" };
+
+		e = probe_library(r, f, 0, &why);
+		if (!e)
+			continue;
+		if (f->mapped || i < named)
+			return err_set(r->err, e, "%s", why.msg[0] ? why.msg : strerror(-e));
+		recorder_note(r, "library_skipped", why.msg, 0);
+		e = 0;
+	}
+	if (!e && !r->res->libraries) {
+		const char *text = "no libcuda found yet: it is probed as soon as a traced process maps one";
+
+		recorder_note(r, "library_unknown", text, 0);
+		recorder_say(r, "%s", text);
+	}
+	return e;
+}
+
+static void look_at(struct recorder *r, pid_t pid)
+{
+	size_t before = r->libs.n;
+
+	libfind_mapped(&r->libs, pid);
+	for (size_t i = before; i < r->libs.n; i++) {
+		struct err why = { "" };
+		int e = probe_library(r, &r->libs.files[i], (uint32_t)pid, &why);
+
+		if (!e)
+			continue;
+		recorder_note(r, "library_refused", why.msg, (uint32_t)pid);
+		recorder_say(r, "calls of process %d into %s are not seen: %s", pid, r->libs.files[i].path, why.msg);
+	}
+}
+
+void recorder_mapped(pid_t view_pid, void *arg)
+{
+	struct recorder *r = arg;
+
+	if (r->o->system || procs__has_view(r->procs, view_pid))
+		look_at(r, view_pid);
+}
+
+static void scan_one(pid_t view_pid, void *arg)
+{
+	look_at(arg, view_pid);
+}
+
+void recorder_scan(struct recorder *r)
+{
+	procs__each_live(r->procs, scan_one, r);
+}

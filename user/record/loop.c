@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recorder's turns: nap, take the ring down, look at signals and targets. */
+#include "record/recorder_priv.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "events.h"
+
+#define FLUSH_NS 200000000ull   /* age of the block in the making */
+#define COUNTS_NS 1000000000ull /* between two blocks of counters */
+#define SCAN_NS 250000000ull
+#define BURST 200000            /* records in one go, before signals are looked at again */
+#define RING_BYTES_PER_MS 480000 /* four times the highest rate seen (limits: 860,000 records of 104 bytes a second) */
+
+int recorder_on_record(void *ctx, void *data, size_t size)
+{
+	struct recorder *r = ctx;
+	const struct gpubpf_rec *rec = data;
+	uint64_t t = 0;
+
+	(void)size;
+	r->burst++;
+	if (rec->kind == GPUBPF_REC_CALL) {
+		const struct gpubpf_call *c = data;
+
+		t = c->flags & GPUBPF_CALL_RETURNED ? c->t_return : c->t_entry;
+		r->calls += !c->depth && !(c->flags & GPUBPF_CALL_OPEN);
+	} else if (rec->kind == GPUBPF_REC_TASK) {
+		const struct gpubpf_task *task = data;
+
+		t = task->time;
+		procs__task(r->procs, task, r->o->system ? "system" : "followed");
+	} else if (rec->kind == GPUBPF_REC_XID) {
+		t = ((const struct gpubpf_xid *)data)->time;
+	}
+	if (!r->write_error)
+		r->write_error = capture_writer__record(r->writer, rec, t, r->err);
+	else
+		capture_writer__record(r->writer, rec, t, NULL); /* counts what is dropped */
+	return r->burst >= BURST ? -EAGAIN : 0;
+}
+
+int recorder_drain(struct recorder *r)
+{
+	int e;
+
+	r->burst = 0;
+	e = ring_buffer__consume(r->ring);
+	if (e < 0 && e != -EAGAIN)
+		return err_set(r->err, e, "cannot read the ring: error %d", -e);
+	return (int)r->burst;
+}
+
+/* How long records may gather: short against the time in which they can fill the ring. */
+static int nap_ms(const struct recorder *r)
+{
+	uint64_t bytes = r->o->attach.ring_bytes ? r->o->attach.ring_bytes : 16u << 20;
+	uint64_t ms = bytes / RING_BYTES_PER_MS;
+
+	return ms < 1 ? 1 : ms > 10 ? 10 : (int)ms;
+}
+
+static void on_signal(struct recorder *r, const struct signalfd_siginfo *si)
+{
+	if (si->ssi_signo == SIGCHLD) {
+		if (r->launch.pid && launch_reap(&r->launch, false))
+			r->end = "target exited";
+		return;
+	}
+	r->signals++;
+	if (r->launch.pid && r->signals == 1) {
+		recorder_pass_on(r, si);
+		recorder_say(r, "waiting for the command to end; one more signal ends the recording without it");
+		return;
+	}
+	r->end = si->ssi_signo == SIGINT ? "SIGINT" : si->ssi_signo == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+static void on_event(struct recorder *r, int fd)
+{
+	if (fd == r->sigfd) {
+		struct signalfd_siginfo si;
+
+		while (read(r->sigfd, &si, sizeof(si)) == sizeof(si))
+			on_signal(r, &si);
+		return;
+	}
+	for (size_t i = 0; i < r->npidfds; i++) {
+		if (r->pidfds[i] != fd)
+			continue;
+		epoll_ctl(r->epfd, EPOLL_CTL_DEL, fd, NULL);
+		close(fd);
+		r->pidfds[i] = -1;
+		if (--r->alive == 0)
+			r->end = "target exited";
+		return;
+	}
+}
+
+static void keep_up(struct recorder *r, uint64_t now)
+{
+	int e = 0;
+
+	if (now - r->last_flush >= FLUSH_NS) {
+		r->last_flush = now;
+		e = procs__write(r->procs, r->writer, r->err);
+		if (!e)
+			e = capture_writer__flush(r->writer, r->err);
+	}
+	if (!e && now - r->last_counts >= COUNTS_NS) {
+		struct recorder_counts *c;
+
+		r->last_counts = now;
+		if (!recorder_counts_read(r, &c)) {
+			e = capture_writer__counts(r->writer, recorder_counts_message(c), r->err);
+			recorder_counts_free(c);
+		}
+	}
+	if (e && !r->write_error)
+		r->write_error = e;
+	if (r->mmaps)
+		mmapwatch__read(r->mmaps, recorder_mapped, r);
+	else if (now - r->last_scan >= SCAN_NS) {
+		r->last_scan = now;
+		recorder_scan(r);
+	}
+}
+
+static int wait_ms(const struct recorder *r, uint64_t now)
+{
+	uint64_t ms = (uint64_t)nap_ms(r);
+
+	if (r->deadline) {
+		uint64_t left = r->deadline > now ? (r->deadline - now + 999999) / 1000000 : 0;
+
+		ms = left < ms ? left : ms;
+	}
+	return r->burst >= BURST ? 0 : (int)ms;
+}
+
+int recorder_loop(struct recorder *r)
+{
+	struct epoll_event ev[16];
+
+	while (!r->end) {
+		uint64_t now = recorder_now();
+		int n = epoll_wait(r->epfd, ev, 16, wait_ms(r, now));
+
+		if (n < 0 && errno != EINTR)
+			return err_set(r->err, -errno, "cannot wait for events: epoll failed");
+		n = n < 0 ? 0 : n;
+		int got = recorder_drain(r);
+
+		if (got < 0)
+			return got;
+		for (int i = 0; i < n; i++)
+			on_event(r, ev[i].data.fd);
+		now = recorder_now();
+		keep_up(r, now);
+		if (r->write_error && !r->end)
+			r->end = "write error";
+		if (r->deadline && now >= r->deadline && !r->end)
+			r->end = "duration";
+		if (r->o->max_calls && r->calls >= r->o->max_calls && !r->end)
+			r->end = "calls";
+	}
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tells when a process maps a libcuda, so that one that is loaded from where nobody looked is probed soon: the
+ * kernel's own mmap records, from a perf event without a counter on each processor.
+ */
+#ifndef GPUBPF_MMAPWATCH_H
+#define GPUBPF_MMAPWATCH_H
+
+#include <sys/types.h>
+
+struct mmapwatch;
+
+/* 0 or a negative errno (the caller then looks by itself now and then). */
+int mmapwatch__open(struct mmapwatch **out);
+/* Adds its descriptors to an epoll set with events.data.fd. */
+int mmapwatch__epoll_add(struct mmapwatch *m, int epfd);
+/* Calls fn for each new mapping of a file called libcuda.so*. */
+void mmapwatch__read(struct mmapwatch *m, void (*fn)(pid_t view_pid, void *arg), void *arg);
+void mmapwatch__close(struct mmapwatch *m);
+
+#endif

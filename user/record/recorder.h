@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recording from end to end: find libcuda, probe it, take the ring down into a capture file, stop cleanly. */
+#ifndef GPUBPF_RECORDER_H
+#define GPUBPF_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/attach.h"
+#include "capture/capture.h"
+#include "model/ledger.h"
+
+struct err;
+
+struct recorder_opts {
+	const pid_t *pids; /* attach to these … */
+	size_t npids;
+	char **command;    /* … or launch this … */
+	bool system;       /* … or everything that uses the driver */
+	bool follow;       /* children too */
+	const char *output;
+	struct capture_writer_opts file;
+	struct attach_opts attach;
+	const char **libcuda; /* more files to probe, beside those that are found */
+	size_t nlibcuda;
+	uint64_t duration_ns; /* 0: no end by time */
+	uint64_t max_calls;   /* 0: no end by number */
+	/* Lines for the user while it runs (NULL: none); `arg` is passed through. */
+	void (*say)(const char *line, void *arg);
+	void *say_arg;
+};
+
+struct recorder_result {
+	struct ledger ledger;
+	uint64_t calls, records, bytes, duration_ns;
+	size_t processes, libraries;
+	const char *end_reason;
+	bool launched;
+	int exit_status; /* of the launched command */
+	uint64_t attach_ns, detach_ns; /* what attaching and detaching took */
+	const char *method;
+};
+
+/*
+ * Runs until an end comes: the targets are gone, the duration or the number of calls is reached, SIGINT or
+ * SIGTERM. It takes these signals, SIGCHLD and SIGPIPE for itself while it runs and gives them back. A launched
+ * command is waited for in every case, unless a second signal says otherwise. Returns 0; or a negative errno with a message
+ * when nothing could be recorded, or when the file could not be written to its end (result is filled then).
+ */
+int recorder_run(const struct recorder_opts *o, struct recorder_result *res, struct err *err);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef GPUBPF_RECORDER_PRIV_H
+#define GPUBPF_RECORDER_PRIV_H
+
+#include "record/recorder.h"
+
+#include <bpf/libbpf.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include "attach/libfind.h"
+#include "model/apitab.h"
+#include "record/launch.h"
+#include "record/mmapwatch.h"
+#include "record/procs.h"
+#include "util/err.h"
+
+struct recorder {
+	const struct recorder_opts *o;
+	struct recorder_result *res;
+	struct err *err;
+	sigset_t old_mask;
+	struct sigaction old_pipe, old_xfsz;
+	bool signals_taken;
+	struct launch launch;
+	struct attach *attach;
+	struct apitab *tab;    /* the built-in table: index = symbol */
+	struct apitab *armed;  /* by api id, over all libraries */
+	struct liblist libs;   /* probed, or tried */
+	struct capture_writer *writer;
+	struct procs *procs;
+	struct ring_buffer *ring;
+	struct mmapwatch *mmaps;
+	int epfd, sigfd;
+	int *pidfds;
+	size_t npidfds, alive; /* attached processes that have not ended */
+	uint64_t start, deadline, last_flush, last_counts, last_scan;
+	uint64_t burst;        /* records of this turn */
+	uint64_t calls;        /* records of returned calls at depth 0 */
+	int write_error;
+	int signals;           /* SIGINT and SIGTERM so far */
+	const char *end;       /* reason to stop; NULL: go on */
+};
+
+void recorder_say(struct recorder *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+uint64_t recorder_now(void);
+/* Gives a signal on to the launched command, unless the terminal has sent it to both. */
+void recorder_pass_on(struct recorder *r, const struct signalfd_siginfo *si);
+
+/* libs.c: which files, probing them, what the capture says of it */
+int recorder_libraries(struct recorder *r);
+/* A process has mapped a libcuda, maybe one that is not probed yet. */
+void recorder_mapped(pid_t view_pid, void *arg);
+/* Where no mmap records can be had: looks at the mappings of live targets. */
+void recorder_scan(struct recorder *r);
+
+/* describe.c: metadata and counters into the file */
+int recorder_describe(struct recorder *r);
+int recorder_note(struct recorder *r, const char *code, const char *text, uint32_t tgid);
+int recorder_clock(struct recorder *r);
+/* Reads the counters into a message; free with recorder_counts_free(). */
+struct recorder_counts;
+int recorder_counts_read(struct recorder *r, struct recorder_counts **out);
+const Gpubpf__Counts *recorder_counts_message(const struct recorder_counts *c);
+void recorder_counts_in_flight(struct recorder_counts *c, uint32_t api);
+void recorder_counts_free(struct recorder_counts *c);
+
+/* loop.c */
+int recorder_loop(struct recorder *r);
+int recorder_drain(struct recorder *r); /* takes what is in the ring; number of records or a negative errno */
+int recorder_on_record(void *ctx, void *data, size_t size);
+
+/* finish.c: from the last record to the footer */
+int recorder_finish(struct recorder *r);
+
+#endif
