@@ -40,12 +40,14 @@ private_apt() {
 	apt_opts=(-qq -o "Dir::Etc::sourcelist=$root/sources.list" -o Dir::Etc::sourceparts=-
 		-o "Dir::State=$root" -o "Dir::State::lists=$root/lists" -o Dir::State::status=/dev/null
 		-o "Dir::Cache=$root" -o "APT::Architecture=$arch" -o "APT::Architectures::=$arch"
-		-o Acquire::Languages=none -o Acquire::Check-Valid-Until=false -o APT::Sandbox::User=root)
+		-o Acquire::Languages=none -o Acquire::Retries=3 -o Acquire::Check-Valid-Until=false -o APT::Sandbox::User=root)
 	exec 8>"$root/lock"
 	flock 8
 	# One update per suite, architecture and day is enough for a whole matrix.
 	if ! find "$root/updated" -mmin -720 2>/dev/null | grep -q .; then
 		apt-get "${apt_opts[@]}" update >"$root/log" 2>&1 || return 1
+		# What cannot be reached is a warning to apt, and half of the sources is better than none.
+		compgen -G "$root/lists/*_Packages*" >/dev/null || return 1
 		touch "$root/updated"
 	fi
 }

@@ -3,12 +3,13 @@
 #
 # initrd.sh BUSYBOX CC OUT FILE…: an initramfs with the guest's scripts, the named programs in /t and the
 # libraries that the dynamic ones of them need. FILE may be SOURCE=NAME. CC knows where its libraries are.
-set -eu -o pipefail
+set -Eeu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 busybox=$1 cc=$2 out=$3
 shift 3
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+trap 'echo "initrd.sh: line $LINENO failed" >&2' ERR
 
 # The shared libraries that FILE asks for and that did not come with the tests.
 needs() {

@@ -27,6 +27,13 @@
 
 enum control { CONTROL_PLAIN, CONTROL_COOKIE, CONTROL_RAW_TP, CONTROL_BAD };
 
+static const char *const control_names[] = {
+	"a minimal program of this kind",
+	"a minimal program that asks for its attach cookie (Linux 5.15)",
+	"a minimal raw tracepoint program",
+	"a program that no kernel takes",
+};
+
 static const struct row {
 	const char *program, *way;
 	int attach_type;
@@ -154,8 +161,8 @@ static int row_test(const struct row *row, char *log)
 	int err = control_load(row->control, row->attach_type);
 
 	if (err) {
-		printf("skip load %s/%s: this kernel refuses a minimal program of its kind (%s)\n",
-		       row->program, row->way, strerror(-err));
+		printf("skip load %s/%s: %s: %s\n", row->program, row->way, control_names[row->control],
+		       strerror(-err));
 		return 0;
 	}
 	for (size_t i = 0; i < NELEM(settings); i++) {

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The workloads on the simulated CUDA stack, recorded in each way that the kernel offers, against the truth.
+. /t/guest/offers
+export LD_LIBRARY_PATH=/t
+
+record() { # record NAME WORKLOAD [OPTION…]
+	name=$1 workload=$2
+	shift 2
+	rm -f /tmp/capture /tmp/simlog
+	if SIMCUDA_LOG=/tmp/simlog timeout 120 /t/gpubpf record "$@" -o /tmp/capture -- /t/$workload >/tmp/out 2>&1; then
+		echo "ok $name: recorded"
+	else
+		echo "# exit status $?"
+		tail -n 20 /tmp/out | sed 's/^/# /'
+		echo "not ok $name: recorded"
+		return
+	fi
+	launch=
+	[ $workload != callall ] || launch=launch
+	/t/capcheck "$name" /tmp/capture /tmp/simlog $launch
+	if /t/gpubpf inspect --json /tmp/capture >/tmp/inspect 2>&1 && grep -q uncontradicted /tmp/inspect; then
+		echo "ok $name: inspect says uncontradicted"
+	else
+		head -n 20 /tmp/inspect | sed 's/^/# /'
+		echo "not ok $name: inspect says uncontradicted"
+	fi
+}
+
+for method in $methods; do
+	if offers $method; then
+		record "record $method callall" callall --attach $method
+		record "record $method demo" demo --attach $method
+	elif /t/gpubpf record --attach $method -o /tmp/capture -- /bin/true >/tmp/out 2>&1; then
+		echo "not ok record $method: refused where the kernel does not have it"
+	elif grep -qi 'error\|cannot\|needs\|lacks\|not' /tmp/out; then
+		echo "ok record $method: refused where the kernel does not have it"
+	else
+		sed 's/^/# /' /tmp/out
+		echo "not ok record $method: refused with a reason"
+	fi
+done
+record "record auto callall" callall
