@@ -368,29 +368,37 @@ static void write_meta(struct gen *g)
 	free(apis);
 }
 
+/* One entry point of the workload fails and one is busy. */
+static void add_result(Gpubpf__Counts *counts, Gpubpf__ResultCount *to, uint32_t api, int32_t result,
+		       uint64_t n)
+{
+	to->api = api;
+	to->result = result;
+	to->count = n;
+	counts->result[counts->n_result++] = to;
+}
+
 static void write_end(struct gen *g)
 {
 	Gpubpf__ApiCounts *api[GPUBPF_API_MAX];
 	Gpubpf__Counts counts = GPUBPF__COUNTS__INIT;
-	Gpubpf__ResultCount oom = GPUBPF__RESULT_COUNT__INIT, *results[] = { &oom };
+	Gpubpf__ResultCount oom = GPUBPF__RESULT_COUNT__INIT, busy = oom, *results[2];
 	Gpubpf__Footer f = GPUBPF__FOOTER__INIT;
 	static struct ledger l;
 	struct ledger_footer store;
 
 	counts.api = api;
+	counts.result = results;
 	for (uint32_t i = 0; i < apitab__size(g->tab); i++) {
 		if (g->counts[i].entered == 0)
 			continue;
 		api[counts.n_api++] = &g->counts[i];
 		printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", apitab__get(g->tab, i)->symbol,
 		       g->counts[i].entered, g->counts[i].failed, g->counts[i].lost_ring);
-		if (g->counts[i].failed && counts.n_result == 0) {
-			oom.api = i;
-			oom.result = 2;
-			oom.count = g->counts[i].failed;
-			counts.n_result = 1;
-			counts.result = results;
-		}
+		if (strcmp(apitab__get(g->tab, i)->symbol, "cuStreamQuery") == 0 && !g->nonly)
+			add_result(&counts, &busy, i, 600, g->counts[i].entered);
+		else if (g->counts[i].failed)
+			add_result(&counts, &oom, i, 2, g->counts[i].failed);
 	}
 	for (unsigned t = 0; t < g->o.threads; t++)
 		counts.time_ns = g->now[t] > counts.time_ns ? g->now[t] : counts.time_ns;

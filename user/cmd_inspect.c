@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "inspect/inspect.h"
+#include "util/err.h"
+#include "util/opts.h"
+
+struct inspect_opts {
+	int json, records, apis;
+};
+
+static const struct opt inspect_opts[] = {
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct inspect_opts, json),
+	  .help = "Print one JSON object; with --records one object per line. What was not measured is absent." },
+	{ .name = "records",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct inspect_opts, records),
+	  .help = "Print every record, one per line, its arguments by name, instead of the summary." },
+	{ .name = "apis",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct inspect_opts, apis),
+	  .help = "List the entry points with what became of each: armed, missing in the driver, or refused." },
+	{ 0 },
+};
+
+static int failed(const struct err *err)
+{
+	fprintf(stderr, "gpubpf: %s\n", err->msg);
+	return 1;
+}
+
+/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
+static int flush_output(void)
+{
+	int bad = ferror(stdout);
+	int error = errno;
+
+	if (fflush(stdout) != 0) {
+		bad = 1;
+		error = errno;
+	}
+	if (bad && error != EPIPE)
+		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
+	return bad ? 1 : 0;
+}
+
+static int show(struct inspection *s, const struct inspect_opts *o)
+{
+	struct err err = { 0 };
+	char line[768];
+	int r;
+
+	r = inspection__read(s,
+			     !o->records ? NULL
+			     : o->json   ? inspect_record_json
+					 : inspect_record_text,
+			     stdout, &err);
+	if (r == -EIO && ferror(stdout))
+		return flush_output();
+	if (r < 0)
+		return failed(&err);
+	if (o->records) {
+		r = 0;
+		ledger_headline(&s->ledger, line, sizeof(line));
+		if (s->ledger.verdict != LEDGER_UNCONTRADICTED && s->ledger.verdict != LEDGER_RECONCILED)
+			fprintf(stderr, "gpubpf: %s\n", line);
+	} else {
+		r = o->json ? inspect_json(s, stdout, o->apis) : inspect_text(s, stdout, o->apis);
+	}
+	if (r == -ENOMEM) {
+		err_set(&err, r, "%s: out of memory", s->path);
+		return failed(&err);
+	}
+	return flush_output();
+}
+
+static int run(int argc, char **argv)
+{
+	struct inspect_opts o = { 0 };
+	struct inspection s;
+	struct err err = { 0 };
+	int rest, r;
+
+	r = opts_parse(&verb_inspect, argc, argv, &o, &rest, &err);
+	if (r > 0)
+		return 0;
+	if (r == 0 && argc - rest != 1)
+		r = err_set(&err, -EINVAL,
+			    argc == rest ? "inspect needs the name of a capture file"
+					 : "inspect takes one capture file, not %d",
+			    argc - rest);
+	if (r < 0) {
+		fprintf(stderr, "gpubpf: %s\n", err.msg);
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	r = inspection__open(&s, argv[rest], &err);
+	r = r ? failed(&err) : show(&s, &o);
+	inspection__close(&s);
+	return r;
+}
+
+const struct verb verb_inspect = {
+	.name = "inspect",
+	.synopsis = "[OPTIONS] FILE",
+	.summary = "show what a capture holds, what it lost, and how far it can be trusted",
+	.text = "Reads a whole capture and prints its verdict first, then its metadata, the entry points that were "
+		"armed, the calls counted in the kernel, the ledger, and the state of the file itself.\n\n"
+		"The verdict is computed again from the counters and from every record of the file, whatever the file "
+		"says of itself. It is \"uncontradicted\" (one observer, and nothing contradicts it), \"incomplete\" "
+		"(something is known to be missing, and named), \"empty\" (no call was counted) or \"not evaluable\" "
+		"(the file holds no counters).\n\n"
+		"A capture whose recorder was killed, or whose disk was full, is read to its last whole block; damage "
+		"inside is skipped and counted.",
+	.examples = "gpubpf inspect run.gpubpf\tthe verdict and what it rests on\n"
+		    "gpubpf inspect --apis run.gpubpf\twhich entry points were armed\n"
+		    "gpubpf inspect --records --json run.gpubpf\tevery record as a line of JSON\n",
+	.opts = inspect_opts,
+	.run = run,
+};

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "events.h"
+#include "inspect/inspect.h"
+#include "util/err.h"
+
+static int describe_apis(struct inspection *s)
+{
+	int r = apitab__new(&s->tab);
+
+	for (size_t i = 0; !r && i < s->meta->n_api; i++) {
+		const Gpubpf__Api *a = s->meta->api[i];
+
+		if (a->has_error && a->error)
+			s->refused++;
+		else if (a->missing)
+			s->missing++;
+		else
+			s->armed++;
+		r = a->id < GPUBPF_API_MAX
+			    ? apitab__add(s->tab, a->id, a->symbol, a->kind, a->signature, a->legacy32)
+			    : -EINVAL;
+		if (r == -EINVAL) {
+			s->bad_apis++;
+			r = 0;
+		}
+	}
+	return r;
+}
+
+int inspection__open(struct inspection *s, const char *path, struct err *err)
+{
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	s->path = path;
+	r = capture_reader__open(path, &s->reader, err);
+	if (r)
+		return r;
+	s->meta = capture_reader__meta(s->reader);
+	s->counts = capture_reader__counts(s->reader);
+	s->footer = capture_reader__footer(s->reader);
+	s->status = capture_reader__status(s->reader);
+	r = describe_apis(s);
+	return r ? err_set(err, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct err *err)
+{
+	const struct gpubpf_rec *rec;
+	int r;
+
+	while ((r = capture_reader__next(s->reader, &rec, err)) > 0) {
+		const struct gpubpf_call *c = (const struct gpubpf_call *)rec;
+
+		if (rec->kind == GPUBPF_REC_TASK)
+			s->tasks++;
+		else if (rec->kind == GPUBPF_REC_XID)
+			s->xids++;
+		else if (c->flags & GPUBPF_CALL_OPEN)
+			s->open_calls++;
+		else
+			s->calls++, s->in_file[c->api]++;
+		r = fn ? fn(s, rec, arg) : 0;
+		if (r)
+			return r;
+	}
+	if (r < 0)
+		return err_prefix(err, r, "%s", s->path);
+	ledger_compute(&(struct ledger_input){ .tab = s->tab,
+					       .counts = s->counts,
+					       .meta = s->meta,
+					       .status = s->status,
+					       .footer = s->footer,
+					       .in_file = s->in_file,
+					       .nin_file = GPUBPF_API_MAX },
+		       &s->ledger);
+	return 0;
+}
+
+void inspection__close(struct inspection *s)
+{
+	apitab__free(s->tab);
+	capture_reader__close(s->reader);
+}
+
+const char *inspect_task_event(uint32_t event)
+{
+	static const char *const names[] = {
+		[GPUBPF_TASK_SEEN] = "seen",
+		[GPUBPF_TASK_FORK] = "fork",
+		[GPUBPF_TASK_EXEC] = "exec",
+		[GPUBPF_TASK_EXIT] = "exit",
+		[GPUBPF_TASK_THREAD_EXIT] = "thread_exit",
+	};
+
+	return event < sizeof(names) / sizeof(names[0]) ? names[event] : NULL;
+}
+
+const char *inspect_call_flag(unsigned bit)
+{
+	static const char *const names[32] = {
+		[2] = "blob_truncated", [3] = "blob_fault", [4] = "stack_fault",
+		[5] = "out_fault",      [6] = "open",
+	};
+
+	return names[bit & 31];
+}
+
+const char *inspect_api_state(const Gpubpf__Api *a)
+{
+	return a->has_error && a->error ? "refused" : a->missing ? "missing" : "armed";
+}
+
+const char *inspect_block_kind(unsigned kind)
+{
+	static const char *const names[] = {
+		"unknown", "records", "metadata", "counters", "strings", "footer"
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
+bool inspect_wall(const struct inspection *s, uint64_t mono, uint64_t *wall)
+{
+	const Gpubpf__ClockPair *best = NULL;
+
+	for (size_t i = 0; i < s->meta->n_clock; i++) {
+		const Gpubpf__ClockPair *p = s->meta->clock[i];
+
+		if (p->has_realtime_ns &&
+		    (!best || (p->monotonic_ns <= mono && p->monotonic_ns >= best->monotonic_ns)))
+			best = p;
+	}
+	if (!best)
+		return false;
+	/* An underflow or a wrap yields no anchor. */
+	if (mono >= best->monotonic_ns)
+		return !__builtin_add_overflow(best->realtime_ns, mono - best->monotonic_ns, wall);
+	return !__builtin_sub_overflow(best->realtime_ns, best->monotonic_ns - mono, wall);
+}
