@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/allocs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of different spaces may be equal and mean different things. */
+enum space { SPACE_ADDRESS, SPACE_REGISTERED, SPACE_HANDLE };
+
+struct alloc { /* a node of a treap by base */
+	uint64_t base, bytes;
+	uint64_t since; /* its call returned: before that nobody can free it */
+	struct alloc *left, *right;
+	struct alloc *older; /* had the same address before and was not seen freed yet */
+	uint32_t priority;
+	uint8_t kind;
+};
+
+void allocs__init(struct allocs *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->seed = UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static enum space space_of(enum mem_kind kind)
+{
+	switch (kind) {
+	case MEM_REGISTERED:
+		return SPACE_REGISTERED;
+	case MEM_VIRTUAL:
+	case MEM_ARRAY:
+		return SPACE_HANDLE;
+	default:
+		return SPACE_ADDRESS;
+	}
+}
+
+static struct alloc **slot_of(struct alloc **root, uint64_t base)
+{
+	while (*root && (*root)->base != base)
+		root = base < (*root)->base ? &(*root)->left : &(*root)->right;
+	return root;
+}
+
+static void split(struct alloc *t, uint64_t base, struct alloc **left, struct alloc **right)
+{
+	while (t) {
+		if (t->base < base) {
+			*left = t;
+			left = &t->right;
+			t = t->right;
+		} else {
+			*right = t;
+			right = &t->left;
+			t = t->left;
+		}
+	}
+	*left = *right = NULL;
+}
+
+static void insert(struct alloc **root, struct alloc *n)
+{
+	while (*root && (*root)->priority >= n->priority)
+		root = n->base < (*root)->base ? &(*root)->left : &(*root)->right;
+	split(*root, n->base, &n->left, &n->right);
+	*root = n;
+}
+
+static void take_out(struct alloc **slot)
+{
+	struct alloc *l = (*slot)->left, *r = (*slot)->right;
+
+	while (l && r) {
+		if (l->priority >= r->priority) {
+			*slot = l;
+			slot = &l->right;
+			l = l->right;
+		} else {
+			*slot = r;
+			slot = &r->left;
+			r = r->left;
+		}
+	}
+	*slot = l ? l : r;
+}
+
+static void sum_add(struct mem_sum *s, uint64_t bytes)
+{
+	s->n++;
+	if (__builtin_add_overflow(s->bytes, bytes, &s->bytes))
+		s->bytes = UINT64_MAX;
+}
+
+static void sum_sub(struct mem_sum *s, uint64_t bytes)
+{
+	s->n--;
+	s->bytes = s->bytes >= bytes ? s->bytes - bytes : 0;
+}
+
+static void live_add(struct allocs *a, enum mem_kind kind, uint64_t bytes)
+{
+	struct mem_row *r = &a->row[kind];
+
+	sum_add(&r->live, bytes);
+	sum_add(&a->total_live, bytes);
+	if (r->live.bytes > r->peak_bytes)
+		r->peak_bytes = r->live.bytes;
+	if (a->total_live.bytes > a->total_peak)
+		a->total_peak = a->total_live.bytes;
+}
+
+/* What stopped being live is freed, ended with its process, or was lost track of. */
+static void live_end(struct allocs *a, const struct alloc *n, struct mem_sum *as)
+{
+	sum_sub(&a->row[n->kind].live, n->bytes);
+	sum_sub(&a->total_live, n->bytes);
+	sum_add(as, n->bytes);
+}
+
+static bool size_of(const struct view *v, uint64_t *bytes)
+{
+	uint64_t height, pitch;
+	const void *blob;
+	size_t n;
+
+	if (plan_arg(v->p, v->c, PLAN_BYTES, bytes))
+		return true;
+	if (v->p->mem != MEM_PITCH || !plan_arg(v->p, v->c, PLAN_HEIGHT, &height))
+		return false;
+	blob = api_call_blob(v->c, &n);
+	if (!blob || n < 8 || (v->c->flags & GPUBPF_CALL_BLOB_FAULT))
+		return false;
+	memcpy(&pitch, blob, 8);
+	if (v->p->api->legacy32)
+		pitch = (uint32_t)pitch;
+	return !__builtin_mul_overflow(pitch, height, bytes);
+}
+
+static bool address_of(const struct view *v, uint64_t *base)
+{
+	if (v->outcome != OUTCOME_OK && v->p->mem != MEM_REGISTERED)
+		return false;
+	if (v->p->mem == MEM_REGISTERED)
+		return plan_arg(v->p, v->c, PLAN_PTR, base);
+	return api_call_out(v->p->api, v->c, base) && *base;
+}
+
+static int on_alloc(struct allocs *a, const struct view *v)
+{
+	struct mem_row *r = &a->row[v->p->mem];
+	struct alloc *n, **slot;
+	uint64_t base, bytes = 0;
+	bool sized;
+
+	tally__add(&r->calls, v);
+	if (v->captured || (v->outcome != OUTCOME_OK && v->outcome != OUTCOME_UNKNOWN))
+		return 0;
+	sized = size_of(v, &bytes);
+	sum_add(&r->allocated, bytes);
+	r->bytes_unknown += !sized;
+	if (!address_of(v, &base)) {
+		sum_add(&r->no_address, bytes);
+		return 0;
+	}
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	a->seed ^= a->seed << 13;
+	a->seed ^= a->seed >> 7;
+	a->seed ^= a->seed << 17;
+	n->base = base;
+	n->bytes = bytes;
+	n->since = v->outcome == OUTCOME_OK ? v->c->t_return : v->c->t_entry;
+	n->priority = (uint32_t)(a->seed >> 32);
+	n->kind = (uint8_t)v->p->mem;
+	slot = slot_of(&v->proc->mem[space_of(v->p->mem)], base);
+	if (*slot) {
+		n->older = *slot;
+		take_out(slot);
+	}
+	insert(&v->proc->mem[space_of(v->p->mem)], n);
+	live_add(a, v->p->mem, bytes);
+	return 0;
+}
+
+static void free_older(struct allocs *a, struct alloc *n)
+{
+	while (n->older) {
+		struct alloc *o = n->older;
+
+		n->older = o->older;
+		live_end(a, o, &a->row[o->kind].lost_track);
+		free(o);
+	}
+}
+
+/* The allocation that a free entered at t can mean: the newest one that had been handed out by then. */
+static bool take_matching(struct allocs *a, struct alloc **slot, uint64_t t)
+{
+	struct alloc *n = *slot, *o;
+
+	if (!n)
+		return false;
+	if (n->since <= t) {
+		take_out(slot);
+		free_older(a, n);
+		live_end(a, n, &a->row[n->kind].freed);
+		free(n);
+		return true;
+	}
+	for (; n->older; n = n->older) {
+		o = n->older;
+		if (o->since > t)
+			continue;
+		n->older = NULL;
+		free_older(a, o);
+		live_end(a, o, &a->row[o->kind].freed);
+		free(o);
+		return true;
+	}
+	return false;
+}
+
+static void on_free(struct allocs *a, const struct view *v)
+{
+	struct free_row *f = &a->frees[v->p->mem];
+	uint64_t base;
+
+	tally__add(&f->calls, v);
+	if (v->captured || v->outcome == OUTCOME_FAILED || v->outcome == OUTCOME_OPEN)
+		return;
+	if (!plan_arg(v->p, v->c, PLAN_PTR, &base)) {
+		f->unmatched++;
+		return;
+	}
+	if (!base) {
+		f->null++;
+		return;
+	}
+	if (v->outcome == OUTCOME_UNKNOWN) {
+		f->unmatched++;
+		return;
+	}
+	if (take_matching(a, slot_of(&v->proc->mem[space_of(v->p->mem)], base), v->c->t_entry))
+		f->matched++;
+	else
+		f->unknown++;
+}
+
+int allocs__call(struct allocs *a, const struct view *v)
+{
+	if (v->p->api->cls == API_ALLOC)
+		return on_alloc(a, v);
+	on_free(a, v);
+	return 0;
+}
+
+/* Takes node after node off the tree, whatever its depth. */
+static struct alloc *pop_any(struct alloc **root)
+{
+	struct alloc *n = *root;
+
+	if (n)
+		take_out(root);
+	return n;
+}
+
+void allocs__process_over(struct allocs *a, struct proc *p)
+{
+	struct alloc *n;
+
+	for (int s = 0; s < PROC_MEM_SPACES; s++) {
+		while ((n = pop_any(&p->mem[s]))) {
+			free_older(a, n);
+			live_end(a, n, &a->row[n->kind].exited);
+			free(n);
+		}
+	}
+}
+
+void allocs__drop(struct proc *p)
+{
+	struct alloc *n, *o;
+
+	for (int s = 0; s < PROC_MEM_SPACES; s++) {
+		while ((n = pop_any(&p->mem[s]))) {
+			for (; n; n = o) {
+				o = n->older;
+				free(n);
+			}
+		}
+	}
+}
+
+static const struct alloc *holding(const struct alloc *t, uint64_t address)
+{
+	const struct alloc *below = NULL;
+
+	while (t) {
+		if (t->base > address) {
+			t = t->left;
+		} else {
+			below = t;
+			t = t->right;
+		}
+	}
+	return below && (address - below->base < below->bytes || address == below->base) ? below : NULL;
+}
+
+bool allocs__find(const struct proc *p, uint64_t address, enum mem_kind *kind)
+{
+	const struct alloc *n = holding(p->mem[SPACE_ADDRESS], address);
+
+	if (!n)
+		n = holding(p->mem[SPACE_REGISTERED], address);
+	if (!n)
+		return false;
+	*kind = (enum mem_kind)n->kind;
+	return true;
+}

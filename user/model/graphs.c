@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/graphs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/cuda_abi.h"
+
+struct exec_slot {
+	uint64_t key[2];
+	struct graph_row *row;
+};
+
+struct row_entry {
+	uint64_t number;
+	struct graph_row row;
+};
+
+struct capture {
+	struct stream_id stream;
+	uint64_t since, until; /* until: end of the latest one, when not active */
+	bool active;
+};
+
+void graphs__init(struct graphs *g)
+{
+	memset(g, 0, sizeof(*g));
+	hmap__init(&g->execs, 16, sizeof(struct exec_slot));
+	hmap__init(&g->rows, 8, sizeof(struct row_entry));
+	hmap__init(&g->streams, sizeof(struct stream_id), sizeof(struct capture));
+}
+
+void graphs__clear(struct graphs *g)
+{
+	hmap__clear(&g->execs);
+	hmap__clear(&g->rows);
+	hmap__clear(&g->streams);
+}
+
+static bool stream_value(const struct view *v, uint64_t *stream)
+{
+	const struct cuda_launch_config *config;
+	size_t n;
+
+	if (!v->p->config)
+		return plan_arg(v->p, v->c, PLAN_STREAM, stream);
+	config = api_call_blob(v->c, &n);
+	if (!config || n < sizeof(*config))
+		return false;
+	*stream = config->stream;
+	return true;
+}
+
+bool stream_of(const struct view *v, struct stream_id *s)
+{
+	if (!stream_value(v, &s->stream))
+		return false;
+	s->proc = (uintptr_t)v->proc;
+	s->tid = 0;
+	if (s->stream == CUDA_STREAM_PER_THREAD || (s->stream == CUDA_STREAM_NULL && v->p->per_thread)) {
+		s->stream = CUDA_STREAM_PER_THREAD;
+		s->tid = v->c->tid;
+	} else if (s->stream == CUDA_STREAM_LEGACY) {
+		s->stream = CUDA_STREAM_NULL;
+	}
+	return true;
+}
+
+void graphs__mark(struct graphs *g, struct view *v)
+{
+	const struct capture *cap;
+	struct stream_id s;
+
+	if ((!v->proc->capturing && v->c->t_entry >= v->proc->capture_until) || v->p->capture_begin ||
+	    v->p->capture_end)
+		return;
+	if (!stream_of(v, &s))
+		return;
+	cap = hmap__get(&g->streams, &s);
+	v->captured = cap && v->c->t_entry >= cap->since && (cap->active || v->c->t_entry < cap->until);
+}
+
+static int capture_begin(struct graphs *g, const struct view *v)
+{
+	struct capture *cap;
+	struct stream_id s;
+
+	if ((v->outcome != OUTCOME_OK && v->outcome != OUTCOME_UNKNOWN) || !stream_of(v, &s))
+		return 0;
+	cap = hmap__put(&g->streams, &s);
+	if (!cap)
+		return -ENOMEM;
+	/* a begin inside a capture succeeds only when the end was not seen */
+	if (!cap->active)
+		v->proc->capturing++;
+	cap->active = true;
+	cap->since = v->c->t_entry;
+	if (v->thread->selected)
+		g->counts.captures_begun++;
+	return 0;
+}
+
+static void capture_end(struct graphs *g, const struct view *v)
+{
+	struct capture *cap;
+	struct stream_id s;
+
+	if (v->outcome == OUTCOME_OPEN || !stream_of(v, &s))
+		return;
+	/* these leave the capture as it is */
+	if (v->outcome == OUTCOME_FAILED && (v->c->result == CUDA_RESULT_CAPTURE_UNMATCHED ||
+					     v->c->result == CUDA_RESULT_CAPTURE_WRONG_THREAD))
+		return;
+	cap = hmap__get(&g->streams, &s);
+	if (cap && cap->active) {
+		cap->active = false;
+		cap->until = v->c->t_entry;
+		v->proc->capturing--;
+		if (v->c->t_entry > v->proc->capture_until)
+			v->proc->capture_until = v->c->t_entry;
+	} else if (v->outcome != OUTCOME_FAILED && v->thread->selected) {
+		g->counts.ends_unseen++;
+	}
+	if (v->thread->selected)
+		*(v->outcome == OUTCOME_FAILED ? &g->counts.captures_failed : &g->counts.captures_ended) += 1;
+}
+
+static struct graph_row *new_row(struct graphs *g, struct exec_slot *slot, const struct view *v)
+{
+	uint64_t number = g->rows.n;
+	struct row_entry *e = hmap__put(&g->rows, &number);
+
+	if (!e)
+		return NULL;
+	e->row.proc = v->proc;
+	e->row.exec = slot->key[1];
+	slot->row = &e->row;
+	return &e->row;
+}
+
+static struct exec_slot *slot_of(struct graphs *g, const struct view *v, uint64_t exec)
+{
+	uint64_t key[2] = { (uintptr_t)v->proc, exec };
+
+	return hmap__put(&g->execs, key);
+}
+
+static int instantiate(struct graphs *g, const struct view *v)
+{
+	struct exec_slot *slot;
+	struct graph_row *row;
+	uint64_t exec;
+
+	if (!api_call_out(v->p->api, v->c, &exec))
+		return 0;
+	slot = slot_of(g, v, exec);
+	row = slot ? new_row(g, slot, v) : NULL;
+	if (!row)
+		return -ENOMEM;
+	row->instantiated = true;
+	return 0;
+}
+
+static int graph_launch(struct graphs *g, const struct view *v)
+{
+	struct exec_slot *slot;
+	uint64_t exec;
+
+	if (!plan_arg(v->p, v->c, PLAN_EXEC, &exec))
+		return 0;
+	slot = slot_of(g, v, exec);
+	if (!slot || (!slot->row && !new_row(g, slot, v)))
+		return -ENOMEM;
+	if (!v->thread->selected)
+		return 0;
+	tally__add(&slot->row->launches, v);
+	if (v->timed) {
+		slot->row->ns += v->ns;
+		slot->row->timed++;
+	}
+	return 0;
+}
+
+int graphs__call(struct graphs *g, const struct view *v)
+{
+	if (v->p->capture_begin)
+		return capture_begin(g, v);
+	if (v->p->capture_end) {
+		capture_end(g, v);
+		return 0;
+	}
+	if (v->p->api->cls == API_GRAPHLAUNCH)
+		return graph_launch(g, v);
+	switch (v->p->graph) {
+	case PLAN_GRAPH_INSTANTIATE:
+		if (v->thread->selected)
+			tally__add(&g->counts.instantiate, v);
+		return v->outcome == OUTCOME_OK ? instantiate(g, v) : 0;
+	case PLAN_GRAPH_EXEC_DESTROY:
+		if (v->thread->selected)
+			tally__add(&g->counts.exec_destroy, v);
+		return 0;
+	case PLAN_GRAPH_UPDATE:
+		if (v->thread->selected)
+			tally__add(&g->counts.update, v);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void graphs__process_over(struct graphs *g, struct proc *p)
+{
+	if (p->selected)
+		g->counts.captures_open += p->capturing;
+	p->capturing = 0;
+}
