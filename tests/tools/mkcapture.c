@@ -27,7 +27,7 @@ struct options {
 	uint64_t calls, lose;
 	unsigned threads, keys, level;
 	bool no_footer, no_counts, force;
-	const char *apis, *path;
+	const char *apis, *text, *path;
 };
 
 struct gen {
@@ -36,6 +36,7 @@ struct gen {
 	struct capture_writer *w;
 	struct err err;
 	uint64_t random, made, lost;
+	bool failed;
 	uint64_t now[THREADS_MAX];
 	uint64_t live[LIVE_MAX], next_ptr;
 	unsigned nlive;
@@ -127,8 +128,9 @@ static void emit(struct gen *g, const struct call *in)
 		return;
 	}
 	n->recorded++;
+	/* A full disk does not end a recording: what is dropped from here on is counted. */
 	if (capture_writer__record(g->w, &r.head, c->t_return, &g->err))
-		die(g, "record");
+		g->failed = true;
 }
 
 static bool more(const struct gen *g)
@@ -287,10 +289,11 @@ static void write_task(struct gen *g, uint32_t event, unsigned thread, uint64_t 
 				     .ns_tid = 7 + thread,
 				     .time = time,
 				     .start_time = 12345,
-				     .comm = "trainer" } };
+				     .comm = "" } };
 
+	snprintf(r.task.comm, sizeof(r.task.comm), "%s", g->o.text);
 	if (capture_writer__record(g->w, &r.head, time, &g->err))
-		die(g, "record");
+		g->failed = true;
 }
 
 static void write_meta(struct gen *g)
@@ -303,7 +306,7 @@ static void write_meta(struct gen *g)
 	Gpubpf__Library lib = GPUBPF__LIBRARY__INIT, *libs[] = { &lib };
 	Gpubpf__Process proc = GPUBPF__PROCESS__INIT, *procs[] = { &proc };
 	Gpubpf__Option opt = GPUBPF__OPTION__INIT, *opts[] = { &opt };
-	char *command[] = { "trainer", "--epochs", "3" };
+	char *command[] = { (char *)g->o.text, "--epochs", "3" };
 
 	if (!api || !apis)
 		die(g, "memory");
@@ -338,7 +341,7 @@ static void write_meta(struct gen *g)
 	lib.path = "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159";
 	lib.version = "580.159";
 	proc.tgid = TGID;
-	proc.comm = "trainer";
+	proc.comm = "";
 	proc.exe = "/usr/bin/trainer";
 	proc.origin = "launched";
 	proc.n_cmdline = 3;
@@ -405,7 +408,7 @@ static void write_end(struct gen *g)
 	write_task(g, GPUBPF_TASK_EXIT, 0, counts.time_ns);
 	if (capture_writer__flush(g->w, &g->err) ||
 	    (!g->o.no_counts && capture_writer__counts(g->w, &counts, &g->err)))
-		die(g, "counts");
+		g->failed = true;
 	if (g->o.no_footer)
 		return;
 	ledger_compute(&(struct ledger_input){ .tab = g->tab,
@@ -415,17 +418,17 @@ static void write_end(struct gen *g)
 		       &l);
 	ledger_fill_footer(&l, &store, &f);
 	f.end_ns = counts.time_ns;
-	f.end_reason = "target exited";
+	f.end_reason = g->failed ? "write error" : "target exited";
 	f.counts = &counts;
 	f.has_exit_status = true;
 	if (capture_writer__finish(g->w, &f, &g->err))
-		die(g, "finish");
+		g->failed = true;
 }
 
 static int usage(void)
 {
 	fputs("mkcapture [--calls N] [--threads N] [--keys N] [--apis SYMBOL,…] [--lose N] [--level ZSTD]\n"
-	      "          [--no-footer] [--no-counts] [-f] FILE\n",
+	      "          [--text COMM] [--no-footer] [--no-counts] [-f] FILE\n",
 	      stderr);
 	return 2;
 }
@@ -433,11 +436,17 @@ static int usage(void)
 static int parse(struct gen *g, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "calls", 1, NULL, 'c' },     { "threads", 1, NULL, 't' },
-		{ "keys", 1, NULL, 'k' },      { "apis", 1, NULL, 'a' },
-		{ "lose", 1, NULL, 'l' },      { "level", 1, NULL, 'z' },
-		{ "no-footer", 0, NULL, 'n' }, { "no-counts", 0, NULL, 'N' },
-		{ "force", 0, NULL, 'f' },     { 0 },
+		{ "calls", 1, NULL, 'c' },
+		{ "threads", 1, NULL, 't' },
+		{ "keys", 1, NULL, 'k' },
+		{ "apis", 1, NULL, 'a' },
+		{ "lose", 1, NULL, 'l' },
+		{ "level", 1, NULL, 'z' },
+		{ "text", 1, NULL, 'x' },
+		{ "no-footer", 0, NULL, 'n' },
+		{ "no-counts", 0, NULL, 'N' },
+		{ "force", 0, NULL, 'f' },
+		{ 0 },
 	};
 	struct options *o = &g->o;
 	int c;
@@ -464,6 +473,9 @@ static int parse(struct gen *g, int argc, char **argv)
 		case 'z':
 			o->level = (unsigned)n;
 			break;
+		case 'x':
+			o->text = optarg;
+			break;
 		case 'n':
 			o->no_footer = true;
 			break;
@@ -485,9 +497,11 @@ static int parse(struct gen *g, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct gen g = { .o = { .calls = 10000, .threads = 4, .keys = 24, .level = 1 },
-				.random = 0x9e3779b97f4a7c15ull,
-				.next_ptr = 0x7f8000000000ull };
+	static struct gen g = {
+		.o = { .calls = 10000, .threads = 4, .keys = 24, .level = 1, .text = "trainer" },
+		.random = 0x9e3779b97f4a7c15ull,
+		.next_ptr = 0x7f8000000000ull
+	};
 	char *list, *word, *save = NULL;
 
 	if (parse(&g, argc, argv))
@@ -520,6 +534,8 @@ int main(int argc, char **argv)
 	else
 		workload(&g);
 	write_end(&g);
+	if (g.failed)
+		die(&g, "writing");
 	capture_writer__close(g.w);
 	apitab__free(g.tab);
 	return 0;

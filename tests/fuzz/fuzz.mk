@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzzers by libFuzzer (clang with its compiler-rt: libclang-rt-NN-dev on Debian and Ubuntu).
+FUZZ_SECONDS ?= 10
+FUZZ_DIR = $(B)/tests/fuzz
+FUZZ_SAN = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c) \
+	user/model/ledger.c user/model/apitab.c user/model/cuda_result.c
+
+# What the fuzzer finds is in $(B)/tests/fuzz/crash-*; its corpus grows in $(B)/tests/fuzz/corpus.
+fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for FUZZ_SECONDS (10)
+	@mkdir -p $(FUZZ_DIR)/corpus
+	$(FUZZ_DIR)/fuzz_capture -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=1536 \
+		-artifact_prefix=$(FUZZ_DIR)/ -print_final_stats=1 -verbosity=0 $(FUZZ_DIR)/corpus $(FUZZ_DIR)/seeds
+
+$(FUZZ_DIR)/fuzz_capture: $(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.h $(B)/.flags
+	$(call need-tool,CLANG)@mkdir -p $(@D)
+	$(call step,FUZZ)$(CLANG) $(filter-out -Wno-%,$(BASE_CFLAGS)) $(FUZZ_SAN) -fsanitize=fuzzer,address,undefined -o $@ \
+		$(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.c -lzstd -lprotobuf-c -ljansson
+
+# Small captures of every shape: plain and compressed, with losses, without footer, without counters, with blobs.
+$(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture
+	@rm -rf $@ && mkdir -p $@
+	@$< --calls 40 --keys 3 --level 0 $@/plain >/dev/null
+	@$< --calls 60 --keys 3 --lose 5 $@/lost >/dev/null
+	@$< --calls 40 --keys 3 --no-footer $@/killed >/dev/null
+	@$< --calls 10 --no-counts --level 0 $@/uncounted >/dev/null
+	@$< --calls 0 $@/empty >/dev/null
+	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
+
+.PHONY: fuzz
