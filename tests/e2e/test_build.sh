@@ -174,7 +174,7 @@ R57_gated_suites_are_listed()
 dependencies_are_listed_and_checked_fast()
 {
 	local bad=() mode start=$SECONDS
-	for mode in build test check fuzz cross; do
+	for mode in build test check fuzz cross kernels; do
 		packaging/deps.sh --list $mode | grep -qx libbpf-dev || bad+=("mode $mode lists no libbpf-dev")
 	done
 	packaging/deps.sh nonsense >/dev/null 2>&1 && bad+=('an unknown mode passes')
