@@ -8,7 +8,6 @@
 #   packaging/deps.sh check     … and what `make check` needs
 #   packaging/deps.sh fuzz      … and the clang runtime of the fuzzers
 #   packaging/deps.sh cross     … and what `make ARCH=aarch64` needs
-#   packaging/deps.sh kernels   … and what `make test-kernels` needs (both architectures)
 #   packaging/deps.sh kernels   … and what `make test-kernels` and `make test-arm64` need
 #   packaging/deps.sh --list MODE   prints the packages of a mode and installs nothing
 set -euo pipefail
