@@ -130,7 +130,7 @@ int libfind_all_mapped(struct liblist *l)
 
 struct below {
 	struct liblist *l;
-	const char *root;
+	const char *root, *cwd; /* cwd: as the process sees it */
 };
 
 /* Absolute symbolic links below another root must stay below it; plain path walking would follow them in ours. */
@@ -170,11 +170,11 @@ static void add_below(const char *path, void *arg)
 
 static void add_dir(struct below *b, const char *dir, size_t len)
 {
+	const char *base = len && dir[0] == '/' ? "" : b->cwd; /* an empty entry is the working directory */
 	char path[PATH_MAX];
 
-	if (!len || dir[0] != '/') /* a relative entry depends on a working directory that can change */
-		return;
-	if ((size_t)snprintf(path, sizeof(path), "%.*s/" SONAME, (int)len, dir) < sizeof(path))
+	if (base && (size_t)snprintf(path, sizeof(path), "%s%s%.*s/" SONAME, base, *base ? "/" : "", (int)len, dir) <
+			    sizeof(path))
 		add_below(path, b);
 }
 
@@ -188,9 +188,9 @@ static void add_dirs(struct below *b, const char *dirs)
 	}
 }
 
-int libfind_candidates(struct liblist *l, const char *root, const char *library_path, const char *exe)
+int libfind_candidates(struct liblist *l, const char *root, const char *cwd, const char *library_path, const char *exe)
 {
-	struct below b = { l, root };
+	struct below b = { l, root, cwd };
 	char path[PATH_MAX], *run;
 
 	add_dirs(&b, library_path);
@@ -205,12 +205,18 @@ int libfind_candidates(struct liblist *l, const char *root, const char *library_
 	return 0;
 }
 
+static void read_link(const char *path, char *out, size_t size)
+{
+	ssize_t len = readlink(path, out, size - 1);
+
+	out[len > 0 ? len : 0] = 0;
+}
+
 int libfind_process_candidates(struct liblist *l, pid_t pid)
 {
-	char path[64], root[64], exe[PATH_MAX], *env = NULL;
+	char path[64], root[64], exe[PATH_MAX], cwd[PATH_MAX], *env = NULL;
 	const char *library_path = NULL;
 	size_t n = 0;
-	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	if (!file_read_all(path, 16u << 20, &env, &n)) {
@@ -220,10 +226,11 @@ int libfind_process_candidates(struct liblist *l, pid_t pid)
 		}
 	}
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	len = readlink(path, exe, sizeof(exe) - 1);
-	exe[len > 0 ? len : 0] = 0;
+	read_link(path, exe, sizeof(exe));
+	snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
+	read_link(path, cwd, sizeof(cwd));
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	libfind_candidates(l, root, library_path, len > 0 ? exe : NULL);
+	libfind_candidates(l, root, cwd[0] ? cwd : NULL, library_path, exe[0] ? exe : NULL);
 	free(env);
 	return 0;
 }

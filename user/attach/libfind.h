@@ -34,10 +34,12 @@ int libfind_mapped(struct liblist *l, pid_t pid);
 /* Adds every libcuda that any visible process has mapped. */
 int libfind_all_mapped(struct liblist *l);
 /*
- * Adds where the loader of a process would look: `library_path` (as LD_LIBRARY_PATH, NULL: none), the run path
- * of `exe` (NULL: none), the loader's cache and the usual places, all below `root` ("" or "/proc/PID/root").
+ * Adds where the loader of a process would look: `library_path` (as LD_LIBRARY_PATH, NULL: none; relative entries
+ * from `cwd`, NULL: left out), the run path of `exe` (NULL: none), the loader's cache and the usual places, all
+ * below `root` ("" or "/proc/PID/root").
  */
-int libfind_candidates(struct liblist *l, const char *root, const char *library_path, const char *exe);
+int libfind_candidates(struct liblist *l, const char *root, const char *cwd, const char *library_path,
+		       const char *exe);
 /* The same for a live process, by its environment, executable and root. */
 int libfind_process_candidates(struct liblist *l, pid_t pid);
 /* Adds one file by name. */

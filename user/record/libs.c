@@ -3,9 +3,11 @@
 #include "record/recorder_priv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/describe.h"
 
@@ -41,6 +43,33 @@ static int probe_library(struct recorder *r, const struct libfile *f, uint32_t l
 	return e;
 }
 
+/* The command as execvp() will find it. */
+static bool find_command(const char *name, char *out, size_t size)
+{
+	const char *path = getenv("PATH");
+	char tried[PATH_MAX];
+
+	if (strchr(name, '/'))
+		return realpath(name, tried) && (size_t)snprintf(out, size, "%s", tried) < size;
+	for (path = path ? path : "/bin:/usr/bin"; *path; path += strcspn(path, ":"), path += *path == ':') {
+		int len = (int)strcspn(path, ":");
+
+		if ((size_t)snprintf(tried, sizeof(tried), "%.*s/%s", len, path, name) < sizeof(tried) &&
+		    !access(tried, X_OK))
+			return realpath(tried, out) != NULL;
+	}
+	return false;
+}
+
+/* The child that waits has our environment, directory and root. */
+static void find_for_command(struct recorder *r)
+{
+	char exe[PATH_MAX], cwd[PATH_MAX];
+	bool known = find_command(r->o->command[0], exe, sizeof(exe));
+
+	libfind_candidates(&r->libs, "", getcwd(cwd, sizeof(cwd)), getenv("LD_LIBRARY_PATH"), known ? exe : NULL);
+}
+
 static int find_all(struct recorder *r)
 {
 	const struct recorder_opts *o = r->o;
@@ -63,10 +92,10 @@ static int find_all(struct recorder *r)
 		if (r->libs.n == before || o->follow)
 			libfind_process_candidates(&r->libs, o->pids[i]);
 	}
-	if (o->command || o->system)
-		libfind_candidates(&r->libs, "", getenv("LD_LIBRARY_PATH"), NULL);
+	if (o->system)
+		libfind_candidates(&r->libs, "", NULL, getenv("LD_LIBRARY_PATH"), NULL);
 	if (o->command)
-		libfind_process_candidates(&r->libs, r->launch.pid);
+		find_for_command(r);
 	if (o->system)
 		libfind_all_mapped(&r->libs);
 	return 0;
