@@ -83,7 +83,7 @@ int recorder_finish(struct recorder *r)
 		return err_set(r->err, e, "cannot read the counters: %s", strerror(-e));
 	open.counts = counts;
 	attach__open_calls(r->attach, write_open, &open);
-	e = procs__write(r->procs, r->writer, r->err);
+	e = procinfo__write(r->procs, r->writer, r->err);
 	if (!e)
 		e = recorder_clock(r);
 	if (!e)

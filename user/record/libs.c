@@ -149,7 +149,7 @@ void recorder_mapped(pid_t view_pid, void *arg)
 {
 	struct recorder *r = arg;
 
-	if (r->o->system || procs__has_view(r->procs, view_pid))
+	if (r->o->system || procinfo__has_view(r->procs, view_pid))
 		look_at(r, view_pid);
 }
 
@@ -160,5 +160,5 @@ static void scan_one(pid_t view_pid, void *arg)
 
 void recorder_scan(struct recorder *r)
 {
-	procs__each_live(r->procs, scan_one, r);
+	procinfo__each_live(r->procs, scan_one, r);
 }

@@ -32,7 +32,7 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 		const struct gpubpf_task *task = data;
 
 		t = task->time;
-		procs__task(r->procs, task, r->o->system ? "system" : "followed");
+		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
 	} else if (rec->kind == GPUBPF_REC_XID) {
 		t = ((const struct gpubpf_xid *)data)->time;
 	}
@@ -106,7 +106,7 @@ static void keep_up(struct recorder *r, uint64_t now)
 
 	if (now - r->last_flush >= FLUSH_NS) {
 		r->last_flush = now;
-		e = procs__write(r->procs, r->writer, r->err);
+		e = procinfo__write(r->procs, r->writer, r->err);
 		if (!e)
 			e = capture_writer__flush(r->writer, r->err);
 	}

@@ -110,7 +110,7 @@ static int open_all(struct recorder *r)
 	if (!e)
 		e = apitab__new(&r->armed);
 	if (!e)
-		e = procs__new(&r->procs);
+		e = procinfo__new(&r->procs);
 	if (!e)
 		e = attach__open(&r->o->attach, &r->attach, r->err);
 	if (!e)
@@ -130,7 +130,7 @@ static int add_target(struct recorder *r, pid_t pid, const char *origin)
 
 	/* in a pid namespace of our own the number in the records comes with the first of them */
 	if (!e && !attach__has_view(r->attach))
-		e = procs__add(r->procs, (uint32_t)pid, pid, origin, recorder_now());
+		e = procinfo__add(r->procs, (uint32_t)pid, pid, origin, recorder_now());
 	return e;
 }
 
@@ -173,7 +173,7 @@ static void give_back(struct recorder *r)
 	attach__close(r->attach);
 	mmapwatch__close(r->mmaps);
 	capture_writer__close(r->writer);
-	procs__free(r->procs);
+	procinfo__free(r->procs);
 	liblist_free(&r->libs);
 	apitab__free(r->tab);
 	apitab__free(r->armed);

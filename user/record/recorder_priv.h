@@ -12,7 +12,7 @@
 #include "model/apitab.h"
 #include "record/launch.h"
 #include "record/mmapwatch.h"
-#include "record/procs.h"
+#include "record/procinfo.h"
 #include "util/err.h"
 
 struct recorder {
@@ -28,7 +28,7 @@ struct recorder {
 	struct apitab *armed;  /* by api id, over all libraries */
 	struct liblist libs;   /* probed, or tried */
 	struct capture_writer *writer;
-	struct procs *procs;
+	struct procinfo *procs;
 	struct ring_buffer *ring;
 	struct mmapwatch *mmaps;
 	int epfd, sigfd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/procs.h"
+#include "record/procinfo.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,12 +28,12 @@ struct proc {
 	UT_hash_handle hh;
 };
 
-struct procs {
+struct procinfo {
 	struct proc *by_tgid;
 	size_t live;
 };
 
-int procs__new(struct procs **out)
+int procinfo__new(struct procinfo **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
@@ -84,7 +84,7 @@ static void read_proc(struct proc *p)
 	file_read_line(path, p->comm, sizeof(p->comm));
 }
 
-static struct proc *proc_get(struct procs *ps, uint32_t tgid)
+static struct proc *proc_get(struct procinfo *ps, uint32_t tgid)
 {
 	struct proc *p;
 
@@ -99,7 +99,7 @@ static struct proc *proc_get(struct procs *ps, uint32_t tgid)
 	return p;
 }
 
-static void set_live(struct procs *ps, struct proc *p, bool live)
+static void set_live(struct procinfo *ps, struct proc *p, bool live)
 {
 	if (p->live == live)
 		return;
@@ -107,7 +107,7 @@ static void set_live(struct procs *ps, struct proc *p, bool live)
 	ps->live += live ? 1 : (size_t)-1;
 }
 
-int procs__add(struct procs *ps, uint32_t tgid, pid_t view_pid, const char *origin, uint64_t since_ns)
+int procinfo__add(struct procinfo *ps, uint32_t tgid, pid_t view_pid, const char *origin, uint64_t since_ns)
 {
 	struct proc *p = proc_get(ps, tgid);
 
@@ -123,7 +123,7 @@ int procs__add(struct procs *ps, uint32_t tgid, pid_t view_pid, const char *orig
 }
 
 /* A number that was used again is another process: it starts from nothing. */
-static void forget_former(struct procs *ps, struct proc *p, const struct gpubpf_task *t)
+static void forget_former(struct procinfo *ps, struct proc *p, const struct gpubpf_task *t)
 {
 	if (!p->start || p->start == t->start_time)
 		return;
@@ -138,7 +138,7 @@ static void forget_former(struct procs *ps, struct proc *p, const struct gpubpf_
 	p->origin = NULL;
 }
 
-int procs__task(struct procs *ps, const struct gpubpf_task *t, const char *origin)
+int procinfo__task(struct procinfo *ps, const struct gpubpf_task *t, const char *origin)
 {
 	struct proc *p;
 
@@ -170,7 +170,7 @@ int procs__task(struct procs *ps, const struct gpubpf_task *t, const char *origi
 	return 0;
 }
 
-bool procs__has_view(const struct procs *ps, pid_t view_pid)
+bool procinfo__has_view(const struct procinfo *ps, pid_t view_pid)
 {
 	struct proc *p, *tmp;
 
@@ -181,12 +181,12 @@ bool procs__has_view(const struct procs *ps, pid_t view_pid)
 	return false;
 }
 
-size_t procs__live(const struct procs *ps)
+size_t procinfo__live(const struct procinfo *ps)
 {
 	return ps->live;
 }
 
-void procs__each_live(struct procs *ps, void (*fn)(pid_t view_pid, void *arg), void *arg)
+void procinfo__each_live(struct procinfo *ps, void (*fn)(pid_t view_pid, void *arg), void *arg)
 {
 	struct proc *p, *tmp;
 
@@ -228,7 +228,7 @@ static void fill_message(struct proc *p, Gpubpf__Process *m, char **argv)
 	m->since_ns = p->since;
 }
 
-int procs__write(struct procs *ps, struct capture_writer *w, struct err *err)
+int procinfo__write(struct procinfo *ps, struct capture_writer *w, struct err *err)
 {
 	Gpubpf__Meta meta = GPUBPF__META__INIT;
 	Gpubpf__Process message, *one = &message;
@@ -254,7 +254,7 @@ int procs__write(struct procs *ps, struct capture_writer *w, struct err *err)
 	return e;
 }
 
-void procs__free(struct procs *ps)
+void procinfo__free(struct procinfo *ps)
 {
 	struct proc *p, *tmp;
 
