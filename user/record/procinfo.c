@@ -163,7 +163,7 @@ int procinfo__task(struct procinfo *ps, const struct gpubpf_task *t, const char 
 	}
 	memcpy(p->comm, t->comm, sizeof(t->comm));
 	p->comm[16] = 0;
-	p->dirty = true;
+	p->dirty |= t->event != GPUBPF_TASK_EXIT;
 	set_live(ps, p, t->event != GPUBPF_TASK_EXIT);
 	if (p->live)
 		read_proc(p);
@@ -239,11 +239,13 @@ int procinfo__write(struct procinfo *ps, struct capture_writer *w, struct err *e
 	meta.n_process = 1;
 	meta.process = &one;
 	HASH_ITER(hh, ps->by_tgid, p, tmp) {
-		if (!p->dirty || e)
-			continue;
-		fill_message(p, &message, argv);
-		e = capture_writer__meta(w, &meta, err);
-		p->dirty = false;
+		if (e)
+			break;
+		if (p->dirty) {
+			fill_message(p, &message, argv);
+			e = capture_writer__meta(w, &meta, err);
+			p->dirty = false;
+		}
 		if (!p->live) { /* its number may come again; what is said is in the file */
 			HASH_DEL(ps->by_tgid, p);
 			free(p->cmdline);
