@@ -145,12 +145,7 @@ T(captures_fail_stay_open_and_end_unseen)
 
 static const struct graph_row *graph_row(size_t i)
 {
-	struct entry {
-		uint64_t number;
-		struct graph_row row;
-	};
-
-	return &((struct entry *)hmap__at(&fx.m->graphs.rows, i))->row;
+	return graphs__row(&fx.m->graphs, i);
 }
 
 T(graph_launches_go_to_their_executable_graph_C3)

@@ -69,6 +69,7 @@ static void name_row(struct copy_row *r, const struct what *w)
 	};
 
 	if (w->how == PLAN_COPY_DIRECT) {
+		snprintf(r->long_text, sizeof(r->long_text), "%s to %s", end_name(w->from), end_name(w->to));
 		if (w->from != 'm' && w->from != '?' && w->to != 'm' && w->to != '?')
 			snprintf(r->direction, sizeof(r->direction), "%c2%c", w->from, w->to);
 		else
@@ -84,6 +85,11 @@ static void name_row(struct copy_row *r, const struct what *w)
 		snprintf(r->direction, sizeof(r->direction), "%s", words[i].word);
 		r->text = words[i].text;
 	}
+}
+
+const char *copy_row__text(const struct copy_row *r)
+{
+	return r->text ? r->text : r->long_text;
 }
 
 static char end_of_kind(enum mem_kind k)

@@ -15,8 +15,9 @@ enum copy_source {                     /* where the direction is from */
 
 struct copy_row {
 	uint64_t key;
+	char long_text[24];
 	char direction[24]; /* "h2d", "host-to-managed" …: the machine's word */
-	const char *text;   /* "host to device", what to tell people; NULL: direction says it */
+	const char *text;   /* for what has no direction: what to tell people instead; else NULL */
 	enum copy_source source;
 	struct tally calls;
 	uint64_t elements;         /* copies: calls, and the elements of batches */
@@ -44,6 +45,8 @@ struct copies {
 
 void copies__init(struct copies *c);
 void copies__clear(struct copies *c);
+/* "host to device", "unified (direction not in the call)"; static storage or the row's own. */
+const char *copy_row__text(const struct copy_row *r);
 /* A call of class copy or set. 0 or -ENOMEM. */
 int copies__call(struct copies *c, const struct view *v);
 

@@ -215,3 +215,13 @@ void graphs__process_over(struct graphs *g, struct proc *p)
 		g->counts.captures_open += p->capturing;
 	p->capturing = 0;
 }
+
+size_t graphs__rows(const struct graphs *g)
+{
+	return g->rows.n;
+}
+
+const struct graph_row *graphs__row(const struct graphs *g, size_t i)
+{
+	return &((const struct row_entry *)hmap__at(&g->rows, i))->row;
+}

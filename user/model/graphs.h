@@ -45,6 +45,9 @@ void graphs__mark(struct graphs *g, struct view *v);
 int graphs__call(struct graphs *g, const struct view *v);
 void graphs__process_over(struct graphs *g, struct proc *p);
 
+size_t graphs__rows(const struct graphs *g);
+const struct graph_row *graphs__row(const struct graphs *g, size_t i);
+
 /* The stream a call works on; false: it has none, or it is not in the record. */
 bool stream_of(const struct view *v, struct stream_id *s);
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "report/report.h"
+#include "util/err.h"
+#include "util/opts.h"
+
+#define SECTIONS_MAX 16
+#define DEFAULT_LIMIT 15
+
+struct report_args {
+	int json, threads;
+	const char *csv, *sort;
+	unsigned long long limit;
+	struct opt_list sections, pids, tids;
+};
+
+static const struct opt report_opts_table[] = {
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct report_args, json),
+	  .help = "Print one JSON object: each section with its population, the meaning of its columns and its rows." },
+	{ .name = "csv",
+	  .type = OPT_STRING,
+	  .arg = "SECTION",
+	  .offset = offsetof(struct report_args, csv),
+	  .help = "Print one section as CSV (RFC 4180), all of its columns." },
+	{ .letter = 's',
+	  .name = "section",
+	  .type = OPT_LIST,
+	  .arg = "NAME",
+	  .offset = offsetof(struct report_args, sections),
+	  .help = "Print only these sections, in this order: processes, apis, threads, failures, launches, graphs, "
+		  "captures, copies, sets, memory, frees." },
+	{ .letter = 'n',
+	  .name = "limit",
+	  .type = OPT_UINT,
+	  .arg = "N",
+	  .offset = offsetof(struct report_args, limit),
+	  .help = "Rows per section, 0 for all.",
+	  .has_default = 1,
+	  .default_text = "15 in text, all in JSON and CSV" },
+	{ .name = "sort",
+	  .type = OPT_STRING,
+	  .arg = "COLUMN",
+	  .offset = offsetof(struct report_args, sort),
+	  .help = "Sort the sections that have this column by it (the names in JSON and CSV): numbers fall, text rises." },
+	{ .name = "threads",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct report_args, threads),
+	  .help = "Count the calls of each thread too (section threads)." },
+	{ .letter = 'p',
+	  .name = "pid",
+	  .type = OPT_LIST,
+	  .arg = "PID",
+	  .offset = offsetof(struct report_args, pids),
+	  .help = "Count only these processes (pids of the initial namespace, as section processes has them)." },
+	{ .letter = 't',
+	  .name = "thread",
+	  .type = OPT_LIST,
+	  .arg = "TID",
+	  .offset = offsetof(struct report_args, tids),
+	  .help = "Count only these threads. Memory belongs to processes and is then left out." },
+	{ 0 },
+};
+
+struct run_state {
+	struct report_args args;
+	const struct section *sections[SECTIONS_MAX];
+	uint32_t *pids, *tids;
+	struct report_opts o;
+};
+
+static int failed(const struct err *err, int status)
+{
+	fprintf(stderr, "gpubpf: %s\n", err->msg);
+	return status;
+}
+
+static int bad_section(const char *name, struct err *err)
+{
+	const char *names[SECTIONS_MAX], *nearest;
+	size_t n = 0;
+
+	for (; report_sections[n].name; n++)
+		names[n] = report_sections[n].name;
+	nearest = opts_nearest(name, names, n);
+	if (nearest)
+		return err_set(err, -EINVAL, "there is no section '%s'; did you mean '%s'?", name, nearest);
+	return err_set(err, -EINVAL, "there is no section '%s'; `gpubpf report --help` lists them", name);
+}
+
+static int add_section(struct run_state *s, const char *name, struct err *err)
+{
+	const struct section *section = report_section(name);
+
+	if (!section)
+		return bad_section(name, err);
+	for (size_t i = 0; i < s->o.nsections; i++)
+		if (s->sections[i] == section)
+			return 0;
+	s->sections[s->o.nsections++] = section;
+	if (section->build == build_threads)
+		s->o.model.threads = true;
+	return 0;
+}
+
+static int choose_sections(struct run_state *s, struct err *err)
+{
+	struct report_args *a = &s->args;
+	int rc = 0;
+
+	if (a->csv && a->json)
+		return err_set(err, -EINVAL, "--csv and --json exclude each other");
+	if (a->csv && a->sections.n)
+		return err_set(err, -EINVAL, "--csv names its section; --section does not go with it");
+	if (a->csv)
+		return add_section(s, a->csv, err);
+	for (size_t i = 0; !rc && i < a->sections.n; i++)
+		rc = add_section(s, a->sections.items[i], err);
+	for (const struct section *d = report_sections; !rc && !a->sections.n && d->name; d++)
+		if (d->build != build_threads || a->threads)
+			rc = add_section(s, d->name, err);
+	return rc;
+}
+
+static int check_sort(const struct run_state *s, struct err *err)
+{
+	if (!s->args.sort)
+		return 0;
+	for (size_t i = 0; i < s->o.nsections; i++)
+		for (const struct column *c = s->sections[i]->columns; c->key; c++)
+			if (strcmp(c->key, s->args.sort) == 0)
+				return 0;
+	return err_set(err, -EINVAL,
+		       "no section that is printed has a column '%s'; `gpubpf report --json` names them all",
+		       s->args.sort);
+}
+
+static int numbers(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
+{
+	unsigned long long v;
+	int rc;
+
+	if (!list->n)
+		return 0;
+	*out = calloc(list->n, sizeof(**out));
+	if (!*out)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < list->n; i++) {
+		rc = opts_uint(list->items[i], &v, err);
+		if (rc)
+			return rc;
+		if (v == 0 || v > UINT32_MAX)
+			return err_set(err, -EINVAL, "'%s' is no process or thread id", list->items[i]);
+		(*out)[(*n)++] = (uint32_t)v;
+	}
+	return 0;
+}
+
+static int prepare(struct run_state *s, struct err *err)
+{
+	struct procs_filter *filter = &s->o.model.filter;
+	int rc = choose_sections(s, err);
+
+	s->o.sections = s->sections;
+	s->o.sort = s->args.sort;
+	s->o.limit = s->args.limit != ~0ull ? s->args.limit : s->args.json || s->args.csv ? 0 : DEFAULT_LIMIT;
+	s->o.model.threads |= s->args.threads;
+	if (!rc)
+		rc = check_sort(s, err);
+	if (!rc)
+		rc = numbers(&s->args.pids, &s->pids, &filter->npids, err);
+	if (!rc)
+		rc = numbers(&s->args.tids, &s->tids, &filter->ntids, err);
+	filter->pids = s->pids;
+	filter->tids = s->tids;
+	return rc;
+}
+
+/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
+static int flush_output(void)
+{
+	int error = ferror(stdout) ? errno : 0;
+
+	if (fflush(stdout) != 0)
+		error = errno;
+	if (error && error != EPIPE)
+		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
+	return error ? 1 : 0;
+}
+
+static int show(const struct run_state *s, const struct report *r, struct err *err)
+{
+	char line[768];
+	int rc;
+
+	if (s->args.csv) {
+		/* the table has no room for it, and nobody may take it for whole when it is not */
+		ledger_headline(&r->ledger, line, sizeof(line));
+		if (r->ledger.verdict < LEDGER_UNCONTRADICTED)
+			fprintf(stderr, "gpubpf: %s\n", line);
+		rc = report_csv(r, stdout);
+	} else {
+		rc = s->args.json ? report_json(r, stdout) : report_text(r, stdout);
+	}
+	if (rc == -ENOMEM && !ferror(stdout)) {
+		err_set(err, rc, "%s: out of memory", r->in.path);
+		return failed(err, 1);
+	}
+	return flush_output();
+}
+
+static int run(int argc, char **argv)
+{
+	struct run_state s = { .args = { .limit = ~0ull } };
+	struct report r = { 0 };
+	struct err err = { 0 };
+	int rest, rc, status;
+
+	rc = opts_parse(&verb_report, argc, argv, &s.args, &rest, &err);
+	if (rc > 0)
+		return 0;
+	if (rc == 0 && argc - rest != 1)
+		rc = err_set(&err, -EINVAL,
+			     argc == rest ? "report needs the name of a capture file"
+					  : "report takes one capture file, not %d",
+			     argc - rest);
+	if (rc == 0)
+		rc = prepare(&s, &err);
+	if (rc < 0) {
+		status = failed(&err, rc == -ENOMEM ? 1 : 2);
+		goto out;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	rc = report__open(&r, argv[rest], &s.o, &err);
+	status = rc ? failed(&err, 1) : show(&s, &r, &err);
+	report__close(&r);
+out:
+	free(s.pids);
+	free(s.tids);
+	opts_free(&verb_report, &s.args);
+	return status;
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.synopsis = "[OPTIONS] FILE",
+	.summary = "tables of calls, launches, copies and memory of a capture",
+	.text = "Reads a whole capture and prints its verdict first, then one table per section. Every count says "
+		"what it counts; a value that does not apply is \"-\", one that nobody observed is \"not measured\", "
+		"and neither is ever 0. Columns that hold nothing but zeros may be left out of the text, never out "
+		"of JSON and CSV.\n\n"
+		"Calls are those made by the application: a traced call that another traced call makes is counted as "
+		"nested and nowhere else. Times are host time inside the calls, not time on the GPU. Percentiles are "
+		"within 1 %; sums, means, minima and maxima are exact.\n\n"
+		"Kernel names are from calls that were recorded (cuModuleGetFunction, cuLibraryGetKernel, "
+		"cuKernelGetFunction, cuFuncGetName, cuKernelGetName). A handle that no such call named stays "
+		"`<unresolved 0x…>`: the recorder arrived after the modules were loaded.\n\n"
+		"In JSON a key that is absent does not apply; a value that was not observed is null, with "
+		"KEY_unmeasured beside it. In CSV these are an empty field and the words `not measured`.",
+	.examples =
+		"gpubpf report run.gpubpf\tverdict and all tables\n"
+		"gpubpf report -s launches -n 0 --sort host_ns run.gpubpf\tevery launch key, most host time first\n"
+		"gpubpf report --threads -s threads run.gpubpf\tthe calls of each thread\n"
+		"gpubpf report --csv copies run.gpubpf\tcopies by direction as CSV\n"
+		"gpubpf report --json run.gpubpf\teverything, for programs\n",
+	.opts = report_opts_table,
+	.run = run,
+};

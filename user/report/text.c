@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "util/fmt.h"
+
+static void put_reasons(FILE *f, const char *label, const struct ledger_reason *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		fprintf(f, "  %s: ", label);
+		fmt_put_safe(f, list[i].text);
+		if (list[i].remedy[0]) {
+			fputs("\n    → ", f);
+			fmt_put_safe(f, list[i].remedy);
+		}
+		putc('\n', f);
+	}
+}
+
+static void verdict(const struct report *r, FILE *f, bool color)
+{
+	const char *paint = r->ledger.verdict >= LEDGER_UNCONTRADICTED ? "\033[1;32m" : "\033[1;33m";
+	char line[768];
+
+	ledger_headline(&r->ledger, line, sizeof(line));
+	if (color)
+		fputs(paint, f);
+	fmt_put_safe(f, line);
+	fputs(color ? "\033[0m\n" : "\n", f);
+	put_reasons(f, "missing", r->ledger.reason, r->ledger.nreasons);
+	put_reasons(f, "note", r->ledger.fact, r->ledger.nfacts);
+	if (r->m->unknown_api)
+		fprintf(f,
+			"  note: %" PRIu64
+			" calls of entry points that the metadata does not describe are in no table\n",
+			r->m->unknown_api);
+	if (r->in.meta->entry_only)
+		fputs("  note: entry-only capture: results and durations were not measured\n", f);
+	if (r->m->filtered)
+		fprintf(f,
+			"  note: %" PRIu64
+			" calls of other processes or threads are left out of the tables below; "
+			"the verdict is of the whole capture\n",
+			r->m->filtered);
+	if (r->m->xids)
+		fprintf(f,
+			"  note: %" PRIu64
+			" GPU errors were reported by the kernel driver; `gpubpf inspect --records` lists them\n",
+			r->m->xids);
+}
+
+static void capture_line(const struct report *r, FILE *f)
+{
+	const Gpubpf__Meta *m = r->in.meta;
+	char n[FMT_NUM], t[FMT_NUM];
+
+	fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
+	if (r->m->calls > r->m->filtered + r->m->unknown_api && r->m->last_ns >= r->m->first_ns)
+		fprintf(f, ", %s from the first to the last", fmt_ns(t, r->m->last_ns - r->m->first_ns));
+	if (m->n_command) {
+		fputs("; command:", f);
+		for (size_t i = 0; i < m->n_command; i++) {
+			putc(' ', f);
+			fmt_put_safe(f, m->command[i]);
+		}
+	}
+	putc('\n', f);
+}
+
+static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
+{
+	if (c->kind == CELL_UNMEASURED)
+		return "not measured";
+	if (c->kind == CELL_NONE)
+		return "-";
+	if (c->kind == CELL_TEXT)
+		return c->text;
+	switch (unit) {
+	case UNIT_NS:
+		return fmt_ns(buf, c->number);
+	case UNIT_BYTES:
+		return fmt_bytes(buf, c->number);
+	case UNIT_ID:
+		snprintf(buf, FMT_NUM, "%" PRIu64, c->number);
+		return buf;
+	case UNIT_HEX:
+		snprintf(buf, FMT_NUM, "0x%" PRIx64, c->number);
+		return buf;
+	default:
+		return fmt_count(buf, c->number);
+	}
+}
+
+/* A rare column has something to say when a cell is neither empty nor zero. */
+static bool shown(const struct rows *rows, unsigned column, unsigned columns)
+{
+	const struct column *c = &rows->section->columns[column];
+
+	if (!c->head)
+		return false;
+	for (size_t i = 0; c->rare && i < rows->n; i++) {
+		const struct cell *cell = &rows->cells[i * columns + column];
+
+		if (cell->kind == CELL_TEXT || cell->kind == CELL_UNMEASURED || cell->number)
+			return true;
+	}
+	return !c->rare;
+}
+
+static int fill(struct fmt_table *t, const struct rows *rows, const unsigned *pick, unsigned npick, size_t n)
+{
+	unsigned columns = section__columns(rows->section);
+	char buf[FMT_NUM];
+	int rc = 0;
+
+	for (unsigned p = 0; !rc && p < npick; p++) {
+		enum unit unit = rows->section->columns[pick[p]].unit;
+
+		if (unit != UNIT_TEXT && p + 1 < npick)
+			fmt_table__align(t, p, FMT_RIGHT);
+		rc = fmt_table__cell(t, rows->section->columns[pick[p]].head);
+	}
+	for (size_t i = 0; !rc && i < n; i++)
+		for (unsigned p = 0; !rc && p < npick; p++)
+			rc = fmt_table__cell(t, cell_text(&rows->cells[i * columns + pick[p]],
+							  rows->section->columns[pick[p]].unit, buf));
+	return rc;
+}
+
+static int table(const struct rows *rows, FILE *f, size_t n, bool color)
+{
+	unsigned columns = section__columns(rows->section), npick = 0, *pick = calloc(columns, sizeof(*pick));
+	struct fmt_table *t = NULL;
+	int rc = -ENOMEM;
+
+	if (!pick)
+		return rc;
+	for (unsigned c = 0; c < columns; c++)
+		if (shown(rows, c, columns))
+			pick[npick++] = c;
+	t = fmt_table__new(npick);
+	if (t)
+		rc = fill(t, rows, pick, npick, n);
+	if (!rc)
+		fmt_table__print(t, f, 2, fmt_columns(f), color);
+	fmt_table__free(t);
+	free(pick);
+	return rc;
+}
+
+static int section(const struct report *r, const struct section *s, FILE *f, bool color)
+{
+	struct rows rows;
+	char more[FMT_NUM];
+	int rc = report__rows(r, s, &rows);
+	size_t n = r->o.limit && r->o.limit < rows.n ? (size_t)r->o.limit : rows.n;
+
+	if (rc)
+		goto out;
+	fprintf(f, "\n%s%s%s", color ? "\033[1m" : "", s->title, color ? "\033[0m" : "");
+	if (!rows.n) {
+		bool hidden = r->o.model.filter.ntids &&
+			      (s->build == build_memory || s->build == build_frees);
+
+		fputs(hidden ? ": not shown for a choice of threads (memory belongs to processes)\n"
+		      : s->build == build_threads && !r->o.model.threads
+			      ? ": not counted (--threads counts them)\n"
+			      : ": none recorded\n",
+		      f);
+		goto out;
+	}
+	fprintf(f, ": %s\n", s->population);
+	if (s->note)
+		fprintf(f, "  (%s)\n", s->note);
+	rc = table(&rows, f, n, color);
+	if (rows.n > n)
+		fprintf(f, "  %s more (-n 0 shows all)\n", fmt_count(more, rows.n - n));
+out:
+	rows__clear(&rows);
+	return rc;
+}
+
+int report_text(const struct report *r, FILE *f)
+{
+	bool color = fmt_color(f);
+	int rc = 0;
+
+	verdict(r, f, color);
+	capture_line(r, f);
+	for (size_t i = 0; !rc && i < r->o.nsections; i++)
+		rc = section(r, r->o.sections[i], f, color);
+	return rc;
+}
