@@ -74,8 +74,9 @@ static __always_inline void emit_task(struct task_struct *task, __u32 event, __u
 	r->ns_tid = pid_innermost(BPF_CORE_READ(task, thread_pid));
 	r->time = bpf_ktime_get_ns();
 	r->start_time = BPF_CORE_READ(task, group_leader, start_boottime);
-	if (bpf_probe_read_kernel(r->comm, sizeof(r->comm), &task->comm))
-		__builtin_memset(r->comm, 0, sizeof(r->comm));
+	/* before Linux 5.17 the rest of an earlier, longer name stands behind the NUL of a task's */
+	__builtin_memset(r->comm, 0, sizeof(r->comm));
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), &task->comm);
 	bpf_ringbuf_submit(r, wake);
 }
 
