@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/elfsym.h"
 #include "attach/libfind.h"
@@ -98,8 +99,10 @@ void doctor__check_libcuda(struct doctor *d)
 {
 	struct liblist list = { 0 };
 	struct finding *f;
+	char cwd[PATH_MAX];
 
-	libfind_candidates(&list, d->root, getenv("LD_LIBRARY_PATH"), NULL);
+	libfind_candidates(&list, d->root, d->root[0] ? NULL : getcwd(cwd, sizeof(cwd)),
+			   getenv("LD_LIBRARY_PATH"), NULL);
 	if (!d->root[0])
 		libfind_all_mapped(&list);
 	for (size_t i = 0; i < list.n; i++)
