@@ -68,7 +68,7 @@ static void expect(struct fixture *f, const char *code, uint64_t count, const ch
 	ledger_compute(&f->in, &f->l);
 	r = reason(&f->l, code);
 	CHECKF(f->l.verdict == LEDGER_INCOMPLETE, "%s: %s", code, ledger_verdict_name(f->l.verdict));
-	CHECKF(r && r->count == count, "%s: count", code);
+	CHECKF(r && r->count == count && f->l.nreasons == 1, "%s: count", code);
 	CHECKF(r && strstr(r->remedy, remedy), "%s: remedy '%s'", code, r ? r->remedy : "");
 	apitab__free(f->tab);
 }
@@ -169,8 +169,10 @@ T(unexplained_does_not_cancel_between_populations)
 	setup(&f);
 	f.api[LAUNCH].entered += 2;
 	f.api[COPY].entered -= 2;
-	expect(&f, "unexplained", 2, "");
+	ledger_compute(&f.in, &f.l);
+	CHECK(f.l.verdict == LEDGER_INCOMPLETE);
 	CHECK(f.l.total.unexplained == 0 && f.l.nreasons == 2);
+	apitab__free(f.tab);
 }
 
 T(what_the_writer_dropped)

@@ -93,28 +93,26 @@ static int create(struct capture_writer *w, const char *path, bool force, char *
 			return err_set(err, -EINVAL, "a capture is not written to a terminal: name a file");
 		return 0;
 	}
-	if (lstat(path, &st) == 0) {
-		if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-			return open_existing(path, &st, &w->fd, err);
-		r = refuse_existing(path, &st, force, err);
-		if (r)
-			return r;
-		if (asprintf(temporary, "%s.XXXXXX", path) < 0)
-			return err_set(err, -ENOMEM, "out of memory");
-		w->fd = mkostemp(*temporary, O_CLOEXEC);
-		r = -errno;
-		if (w->fd < 0) {
-			free(*temporary);
-			*temporary = NULL;
-		}
-	} else {
-		w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		r = -errno;
-		if (w->fd < 0 && r == -EEXIST)
-			return err_set(err, r, "%s exists: name another output file, or replace it with -f",
-				       path);
-	}
-	return w->fd < 0 ? creation_failed(path, r, err) : 0;
+	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (w->fd >= 0)
+		return 0;
+	r = -errno;
+	if (r != -EEXIST || lstat(path, &st) < 0)
+		return creation_failed(path, r, err);
+	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+		return open_existing(path, &st, &w->fd, err);
+	r = refuse_existing(path, &st, force, err);
+	if (r)
+		return r;
+	if (asprintf(temporary, "%s.XXXXXX", path) < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	w->fd = mkostemp(*temporary, O_CLOEXEC);
+	if (w->fd >= 0)
+		return 0;
+	r = -errno;
+	free(*temporary);
+	*temporary = NULL;
+	return creation_failed(path, r, err);
 }
 
 static int write_all(int fd, const void *data, size_t n)
