@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every value, size and offset that our own CUDA headers state. gen_abi.c prints them from ours, abi_check.c
+ * asserts them with the real ones.
+ */
+#ifndef SIMCUDA_ABI_FACTS_H
+#define SIMCUDA_ABI_FACTS_H
+
+/* clang-format off */
+#define ABI_VALUES(X) \
+	X(CUDA_SUCCESS) \
+	X(CUDA_ERROR_INVALID_VALUE) \
+	X(CUDA_ERROR_OUT_OF_MEMORY) \
+	X(CUDA_ERROR_NOT_INITIALIZED) \
+	X(CUDA_ERROR_DEINITIALIZED) \
+	X(CUDA_ERROR_NO_DEVICE) \
+	X(CUDA_ERROR_INVALID_DEVICE) \
+	X(CUDA_ERROR_INVALID_IMAGE) \
+	X(CUDA_ERROR_INVALID_CONTEXT) \
+	X(CUDA_ERROR_ALREADY_MAPPED) \
+	X(CUDA_ERROR_NO_BINARY_FOR_GPU) \
+	X(CUDA_ERROR_NOT_MAPPED) \
+	X(CUDA_ERROR_INVALID_PTX) \
+	X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION) \
+	X(CUDA_ERROR_FILE_NOT_FOUND) \
+	X(CUDA_ERROR_OPERATING_SYSTEM) \
+	X(CUDA_ERROR_INVALID_HANDLE) \
+	X(CUDA_ERROR_ILLEGAL_STATE) \
+	X(CUDA_ERROR_NOT_FOUND) \
+	X(CUDA_ERROR_NOT_READY) \
+	X(CUDA_ERROR_ILLEGAL_ADDRESS) \
+	X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) \
+	X(CUDA_ERROR_CONTEXT_IS_DESTROYED) \
+	X(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) \
+	X(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED) \
+	X(CUDA_ERROR_LAUNCH_FAILED) \
+	X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) \
+	X(CUDA_ERROR_NOT_PERMITTED) \
+	X(CUDA_ERROR_NOT_SUPPORTED) \
+	X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) \
+	X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) \
+	X(CUDA_ERROR_STREAM_CAPTURE_MERGE) \
+	X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED) \
+	X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED) \
+	X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION) \
+	X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) \
+	X(CUDA_ERROR_CAPTURED_EVENT) \
+	X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) \
+	X(CUDA_ERROR_UNKNOWN) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z) \
+	X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) \
+	X(CU_DEVICE_ATTRIBUTE_WARP_SIZE) \
+	X(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) \
+	X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) \
+	X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) \
+	X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) \
+	X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) \
+	X(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) \
+	X(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) \
+	X(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) \
+	X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) \
+	X(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) \
+	X(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) \
+	X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) \
+	X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) \
+	X(CU_FUNC_ATTRIBUTE_NUM_REGS) \
+	X(CU_FUNC_ATTRIBUTE_PTX_VERSION) \
+	X(CU_FUNC_ATTRIBUTE_BINARY_VERSION) \
+	X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) \
+	X(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) \
+	X(CU_FUNC_ATTRIBUTE_MAX) \
+	X(CU_POINTER_ATTRIBUTE_CONTEXT) \
+	X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE) \
+	X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER) \
+	X(CU_POINTER_ATTRIBUTE_HOST_POINTER) \
+	X(CU_POINTER_ATTRIBUTE_IS_MANAGED) \
+	X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) \
+	X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR) \
+	X(CU_POINTER_ATTRIBUTE_RANGE_SIZE) \
+	X(CU_MEMORYTYPE_HOST) \
+	X(CU_MEMORYTYPE_DEVICE) \
+	X(CU_MEMORYTYPE_ARRAY) \
+	X(CU_MEMORYTYPE_UNIFIED) \
+	X(CU_STREAM_DEFAULT) \
+	X(CU_STREAM_NON_BLOCKING) \
+	X(CU_EVENT_DEFAULT) \
+	X(CU_EVENT_BLOCKING_SYNC) \
+	X(CU_EVENT_DISABLE_TIMING) \
+	X(CU_MEM_ATTACH_GLOBAL) \
+	X(CU_MEM_ATTACH_HOST) \
+	X(CU_MEM_ATTACH_SINGLE) \
+	X(CU_MEMHOSTALLOC_PORTABLE) \
+	X(CU_MEMHOSTALLOC_DEVICEMAP) \
+	X(CU_MEMHOSTREGISTER_PORTABLE) \
+	X(CU_STREAM_CAPTURE_MODE_GLOBAL) \
+	X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) \
+	X(CU_STREAM_CAPTURE_MODE_RELAXED) \
+	X(CU_STREAM_CAPTURE_STATUS_NONE) \
+	X(CU_STREAM_CAPTURE_STATUS_ACTIVE) \
+	X(CU_STREAM_CAPTURE_STATUS_INVALIDATED) \
+	X(CU_GRAPH_NODE_TYPE_KERNEL) \
+	X(CU_GRAPH_NODE_TYPE_MEMCPY) \
+	X(CU_GRAPH_NODE_TYPE_MEMSET) \
+	X(CU_GRAPH_NODE_TYPE_HOST) \
+	X(CU_GRAPH_NODE_TYPE_EMPTY) \
+	X(CU_GRAPH_NODE_TYPE_WAIT_EVENT) \
+	X(CU_GRAPH_NODE_TYPE_EVENT_RECORD) \
+	X(CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
+	X(CU_GRAPH_NODE_TYPE_MEM_FREE) \
+	X(CU_GRAPH_EXEC_UPDATE_SUCCESS) \
+	X(CU_GRAPH_EXEC_UPDATE_ERROR) \
+	X(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED) \
+	X(CUDA_GRAPH_INSTANTIATE_SUCCESS) \
+	X(CUDA_GRAPH_INSTANTIATE_ERROR) \
+	X(CU_LAUNCH_ATTRIBUTE_IGNORE) \
+	X(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) \
+	X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) \
+	X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) \
+	X(CU_LAUNCH_ATTRIBUTE_PRIORITY) \
+	X(CU_MEM_LOCATION_TYPE_INVALID) \
+	X(CU_MEM_LOCATION_TYPE_DEVICE) \
+	X(CU_MEM_LOCATION_TYPE_HOST) \
+	X(CU_MEM_ALLOCATION_TYPE_INVALID) \
+	X(CU_MEM_ALLOCATION_TYPE_PINNED) \
+	X(CU_MEM_HANDLE_TYPE_NONE) \
+	X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) \
+	X(CU_MEM_ACCESS_FLAGS_PROT_NONE) \
+	X(CU_MEM_ACCESS_FLAGS_PROT_READ) \
+	X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE) \
+	X(CU_MEM_ALLOC_GRANULARITY_MINIMUM) \
+	X(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) \
+	X(CU_MEM_ADVISE_SET_READ_MOSTLY) \
+	X(CU_MEM_ADVISE_SET_PREFERRED_LOCATION) \
+	X(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) \
+	X(CU_MEMCPY_SRC_ACCESS_ORDER_ANY) \
+	X(CU_AD_FORMAT_UNSIGNED_INT8) \
+	X(CU_AD_FORMAT_UNSIGNED_INT16) \
+	X(CU_AD_FORMAT_UNSIGNED_INT32) \
+	X(CU_AD_FORMAT_FLOAT) \
+	X(CU_GET_PROC_ADDRESS_DEFAULT) \
+	X(CU_GET_PROC_ADDRESS_LEGACY_STREAM) \
+	X(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) \
+	X(CU_GET_PROC_ADDRESS_SUCCESS) \
+	X(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND) \
+	X(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT) \
+	X(CU_JIT_MAX_REGISTERS) \
+	X(CU_LIBRARY_BINARY_IS_PRESERVED) \
+	X(cudaSuccess) \
+	X(cudaErrorInvalidValue) \
+	X(cudaErrorMemoryAllocation) \
+	X(cudaErrorInitializationError) \
+	X(cudaErrorInvalidConfiguration) \
+	X(cudaErrorInvalidMemcpyDirection) \
+	X(cudaErrorInsufficientDriver) \
+	X(cudaErrorInvalidDeviceFunction) \
+	X(cudaErrorNoDevice) \
+	X(cudaErrorInvalidDevice) \
+	X(cudaErrorInvalidKernelImage) \
+	X(cudaErrorNoKernelImageForDevice) \
+	X(cudaErrorInvalidPtx) \
+	X(cudaErrorInvalidResourceHandle) \
+	X(cudaErrorSymbolNotFound) \
+	X(cudaErrorNotReady) \
+	X(cudaErrorIllegalAddress) \
+	X(cudaErrorLaunchFailure) \
+	X(cudaErrorNotSupported) \
+	X(cudaErrorStreamCaptureUnsupported) \
+	X(cudaErrorUnknown) \
+	X(cudaMemcpyHostToHost) \
+	X(cudaMemcpyHostToDevice) \
+	X(cudaMemcpyDeviceToHost) \
+	X(cudaMemcpyDeviceToDevice) \
+	X(cudaMemcpyDefault) \
+	X(cudaStreamCaptureModeGlobal) \
+	X(cudaStreamCaptureModeThreadLocal) \
+	X(cudaStreamCaptureModeRelaxed) \
+	X(cudaDevAttrMaxThreadsPerBlock) \
+	X(cudaDevAttrMultiProcessorCount) \
+	X(cudaDevAttrComputeCapabilityMajor) \
+	X(cudaDevAttrComputeCapabilityMinor) \
+	X(cudaJitMaxRegisters) \
+	X(cudaLibraryBinaryIsPreserved) \
+	X(cudaHostAllocDefault) \
+	X(cudaHostAllocPortable) \
+	X(cudaStreamDefault) \
+	X(cudaStreamNonBlocking) \
+	X(cudaEventDefault) \
+	X(cudaEventBlockingSync) \
+	X(cudaEventDisableTiming) \
+	X(cudaMemAttachGlobal)
+
+#define ABI_SIZES(X) \
+	X(CUuuid) \
+	X(CUgraphExecUpdateResultInfo) \
+	X(CUDA_GRAPH_INSTANTIATE_PARAMS) \
+	X(CUlaunchAttributeValue) \
+	X(CUlaunchAttribute) \
+	X(CUlaunchConfig) \
+	X(CUDA_LAUNCH_PARAMS) \
+	X(CUDA_KERNEL_NODE_PARAMS) \
+	X(CUDA_MEMSET_NODE_PARAMS) \
+	X(CUDA_HOST_NODE_PARAMS) \
+	X(CUDA_MEMCPY2D) \
+	X(CUDA_MEMCPY3D) \
+	X(CUDA_MEMCPY3D_PEER) \
+	X(CUmemLocation) \
+	X(CUmemPoolProps) \
+	X(CUmemAllocationProp) \
+	X(CUmemAccessDesc) \
+	X(CUmemcpyAttributes) \
+	X(CUDA_ARRAY_DESCRIPTOR) \
+	X(CUDA_ARRAY3D_DESCRIPTOR) \
+	X(uint3) \
+	X(dim3) \
+	X(cudaLaunchAttribute) \
+	X(cudaLaunchConfig_t) \
+	X(CUdeviceptr) \
+	X(CUdevice) \
+	X(CUmemGenericAllocationHandle) \
+	X(CUstreamCaptureMode) \
+	X(CUmemorytype) \
+	X(CUresult) \
+	X(cudaError_t)
+
+#define ABI_OFFSETS(X) \
+	X(CUuuid, bytes) \
+	X(CUgraphExecUpdateResultInfo, result) \
+	X(CUgraphExecUpdateResultInfo, errorNode) \
+	X(CUgraphExecUpdateResultInfo, errorFromNode) \
+	X(CUDA_GRAPH_INSTANTIATE_PARAMS, flags) \
+	X(CUDA_GRAPH_INSTANTIATE_PARAMS, hUploadStream) \
+	X(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out) \
+	X(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out) \
+	X(CUlaunchAttribute, id) \
+	X(CUlaunchAttribute, pad) \
+	X(CUlaunchAttribute, value) \
+	X(CUlaunchConfig, gridDimX) \
+	X(CUlaunchConfig, gridDimY) \
+	X(CUlaunchConfig, gridDimZ) \
+	X(CUlaunchConfig, blockDimX) \
+	X(CUlaunchConfig, blockDimY) \
+	X(CUlaunchConfig, blockDimZ) \
+	X(CUlaunchConfig, sharedMemBytes) \
+	X(CUlaunchConfig, hStream) \
+	X(CUlaunchConfig, attrs) \
+	X(CUlaunchConfig, numAttrs) \
+	X(CUDA_LAUNCH_PARAMS, function) \
+	X(CUDA_LAUNCH_PARAMS, gridDimX) \
+	X(CUDA_LAUNCH_PARAMS, gridDimY) \
+	X(CUDA_LAUNCH_PARAMS, gridDimZ) \
+	X(CUDA_LAUNCH_PARAMS, blockDimX) \
+	X(CUDA_LAUNCH_PARAMS, blockDimY) \
+	X(CUDA_LAUNCH_PARAMS, blockDimZ) \
+	X(CUDA_LAUNCH_PARAMS, sharedMemBytes) \
+	X(CUDA_LAUNCH_PARAMS, hStream) \
+	X(CUDA_LAUNCH_PARAMS, kernelParams) \
+	X(CUDA_KERNEL_NODE_PARAMS, func) \
+	X(CUDA_KERNEL_NODE_PARAMS, gridDimX) \
+	X(CUDA_KERNEL_NODE_PARAMS, gridDimY) \
+	X(CUDA_KERNEL_NODE_PARAMS, gridDimZ) \
+	X(CUDA_KERNEL_NODE_PARAMS, blockDimX) \
+	X(CUDA_KERNEL_NODE_PARAMS, blockDimY) \
+	X(CUDA_KERNEL_NODE_PARAMS, blockDimZ) \
+	X(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes) \
+	X(CUDA_KERNEL_NODE_PARAMS, kernelParams) \
+	X(CUDA_KERNEL_NODE_PARAMS, extra) \
+	X(CUDA_KERNEL_NODE_PARAMS, kern) \
+	X(CUDA_KERNEL_NODE_PARAMS, ctx) \
+	X(CUDA_MEMSET_NODE_PARAMS, dst) \
+	X(CUDA_MEMSET_NODE_PARAMS, pitch) \
+	X(CUDA_MEMSET_NODE_PARAMS, value) \
+	X(CUDA_MEMSET_NODE_PARAMS, elementSize) \
+	X(CUDA_MEMSET_NODE_PARAMS, width) \
+	X(CUDA_MEMSET_NODE_PARAMS, height) \
+	X(CUDA_HOST_NODE_PARAMS, fn) \
+	X(CUDA_HOST_NODE_PARAMS, userData) \
+	X(CUDA_MEMCPY2D, srcXInBytes) \
+	X(CUDA_MEMCPY2D, srcY) \
+	X(CUDA_MEMCPY2D, srcMemoryType) \
+	X(CUDA_MEMCPY2D, srcHost) \
+	X(CUDA_MEMCPY2D, srcDevice) \
+	X(CUDA_MEMCPY2D, srcArray) \
+	X(CUDA_MEMCPY2D, srcPitch) \
+	X(CUDA_MEMCPY2D, dstXInBytes) \
+	X(CUDA_MEMCPY2D, dstY) \
+	X(CUDA_MEMCPY2D, dstMemoryType) \
+	X(CUDA_MEMCPY2D, dstHost) \
+	X(CUDA_MEMCPY2D, dstDevice) \
+	X(CUDA_MEMCPY2D, dstArray) \
+	X(CUDA_MEMCPY2D, dstPitch) \
+	X(CUDA_MEMCPY2D, WidthInBytes) \
+	X(CUDA_MEMCPY2D, Height) \
+	X(CUDA_MEMCPY3D, srcXInBytes) \
+	X(CUDA_MEMCPY3D, srcY) \
+	X(CUDA_MEMCPY3D, srcZ) \
+	X(CUDA_MEMCPY3D, srcLOD) \
+	X(CUDA_MEMCPY3D, srcMemoryType) \
+	X(CUDA_MEMCPY3D, srcHost) \
+	X(CUDA_MEMCPY3D, srcDevice) \
+	X(CUDA_MEMCPY3D, srcArray) \
+	X(CUDA_MEMCPY3D, reserved0) \
+	X(CUDA_MEMCPY3D, srcPitch) \
+	X(CUDA_MEMCPY3D, srcHeight) \
+	X(CUDA_MEMCPY3D, dstXInBytes) \
+	X(CUDA_MEMCPY3D, dstY) \
+	X(CUDA_MEMCPY3D, dstZ) \
+	X(CUDA_MEMCPY3D, dstLOD) \
+	X(CUDA_MEMCPY3D, dstMemoryType) \
+	X(CUDA_MEMCPY3D, dstHost) \
+	X(CUDA_MEMCPY3D, dstDevice) \
+	X(CUDA_MEMCPY3D, dstArray) \
+	X(CUDA_MEMCPY3D, reserved1) \
+	X(CUDA_MEMCPY3D, dstPitch) \
+	X(CUDA_MEMCPY3D, dstHeight) \
+	X(CUDA_MEMCPY3D, WidthInBytes) \
+	X(CUDA_MEMCPY3D, Height) \
+	X(CUDA_MEMCPY3D, Depth) \
+	X(CUDA_MEMCPY3D_PEER, srcXInBytes) \
+	X(CUDA_MEMCPY3D_PEER, srcY) \
+	X(CUDA_MEMCPY3D_PEER, srcZ) \
+	X(CUDA_MEMCPY3D_PEER, srcLOD) \
+	X(CUDA_MEMCPY3D_PEER, srcMemoryType) \
+	X(CUDA_MEMCPY3D_PEER, srcHost) \
+	X(CUDA_MEMCPY3D_PEER, srcDevice) \
+	X(CUDA_MEMCPY3D_PEER, srcArray) \
+	X(CUDA_MEMCPY3D_PEER, srcContext) \
+	X(CUDA_MEMCPY3D_PEER, srcPitch) \
+	X(CUDA_MEMCPY3D_PEER, srcHeight) \
+	X(CUDA_MEMCPY3D_PEER, dstXInBytes) \
+	X(CUDA_MEMCPY3D_PEER, dstY) \
+	X(CUDA_MEMCPY3D_PEER, dstZ) \
+	X(CUDA_MEMCPY3D_PEER, dstLOD) \
+	X(CUDA_MEMCPY3D_PEER, dstMemoryType) \
+	X(CUDA_MEMCPY3D_PEER, dstHost) \
+	X(CUDA_MEMCPY3D_PEER, dstDevice) \
+	X(CUDA_MEMCPY3D_PEER, dstArray) \
+	X(CUDA_MEMCPY3D_PEER, dstContext) \
+	X(CUDA_MEMCPY3D_PEER, dstPitch) \
+	X(CUDA_MEMCPY3D_PEER, dstHeight) \
+	X(CUDA_MEMCPY3D_PEER, WidthInBytes) \
+	X(CUDA_MEMCPY3D_PEER, Height) \
+	X(CUDA_MEMCPY3D_PEER, Depth) \
+	X(CUmemLocation, type) \
+	X(CUmemLocation, id) \
+	X(CUmemPoolProps, allocType) \
+	X(CUmemPoolProps, handleTypes) \
+	X(CUmemPoolProps, location) \
+	X(CUmemPoolProps, win32SecurityAttributes) \
+	X(CUmemPoolProps, maxSize) \
+	X(CUmemPoolProps, usage) \
+	X(CUmemPoolProps, reserved) \
+	X(CUmemAllocationProp, type) \
+	X(CUmemAllocationProp, requestedHandleTypes) \
+	X(CUmemAllocationProp, location) \
+	X(CUmemAllocationProp, win32HandleMetaData) \
+	X(CUmemAllocationProp, allocFlags) \
+	X(CUmemAccessDesc, location) \
+	X(CUmemAccessDesc, flags) \
+	X(CUmemcpyAttributes, srcAccessOrder) \
+	X(CUmemcpyAttributes, srcLocHint) \
+	X(CUmemcpyAttributes, dstLocHint) \
+	X(CUmemcpyAttributes, flags) \
+	X(CUDA_ARRAY_DESCRIPTOR, Width) \
+	X(CUDA_ARRAY_DESCRIPTOR, Height) \
+	X(CUDA_ARRAY_DESCRIPTOR, Format) \
+	X(CUDA_ARRAY_DESCRIPTOR, NumChannels) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, Width) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, Height) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, Depth) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, Format) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, NumChannels) \
+	X(CUDA_ARRAY3D_DESCRIPTOR, Flags) \
+	X(uint3, x) \
+	X(uint3, y) \
+	X(uint3, z) \
+	X(dim3, x) \
+	X(dim3, y) \
+	X(dim3, z) \
+	X(cudaLaunchAttribute, id) \
+	X(cudaLaunchAttribute, pad) \
+	X(cudaLaunchAttribute, val) \
+	X(cudaLaunchConfig_t, gridDim) \
+	X(cudaLaunchConfig_t, blockDim) \
+	X(cudaLaunchConfig_t, dynamicSmemBytes) \
+	X(cudaLaunchConfig_t, stream) \
+	X(cudaLaunchConfig_t, attrs) \
+	X(cudaLaunchConfig_t, numAttrs)
+
+/* clang-format on */
+
+#endif
