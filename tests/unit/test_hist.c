@@ -23,7 +23,7 @@ static int cmp(const void *a, const void *b)
 
 static int within_percent(uint64_t v, uint64_t want)
 {
-	return (v > want ? v - want : want - v) <= want / 100;
+	return v <= want && want - v <= want / 100;
 }
 
 static size_t rank(double q, size_t n)
@@ -46,11 +46,11 @@ T(small_values_are_exact)
 	struct hist h = { 0 };
 	uint64_t v;
 
-	for (uint64_t i = 0; i < 128; i++)
+	for (uint64_t i = 0; i < 256; i++)
 		CHECK(hist__add(&h, i) == 0);
-	CHECK(h.n == 128 && h.min == 0 && h.max == 127 && h.sum == 127 * 64);
-	for (uint64_t i = 0; i < 128; i++)
-		CHECKF(hist__quantile(&h, (double)(i + 1) / 128, &v) && v == i, "%lu: %lu", i, v);
+	CHECK(h.n == 256 && h.min == 0 && h.max == 255 && h.sum == 255 * 128);
+	for (uint64_t i = 0; i < 256; i++)
+		CHECKF(hist__quantile(&h, (double)(i + 1) / 256, &v) && v == i, "%lu: %lu", i, v);
 	hist__clear(&h);
 }
 
@@ -115,6 +115,18 @@ T(merge_is_the_same_as_adding)
 	hist__clear(&a);
 	hist__clear(&b);
 	hist__clear(&both);
+}
+
+T(round_sizes_stay_round)
+{
+	struct hist h = { 0 };
+	uint64_t v;
+
+	hist__add(&h, 1);
+	hist__add(&h, 65536);
+	hist__add(&h, 1 << 20);
+	CHECK(hist__quantile(&h, 0.5, &v) && v == 65536);
+	hist__clear(&h);
 }
 
 T(sum_does_not_wrap)

@@ -40,6 +40,20 @@ T(threads_get_their_own_calls_C28)
 	end();
 }
 
+T(threads_whose_ids_are_256_apart_C28)
+{
+	begin();
+	for (int i = 0; i < 3; i++) {
+		fx.tid = 101;
+		launch(0x1000, 1);
+		fx.tid = 101 + 256;
+		launch(0x1000, 1);
+	}
+	finish();
+	CHECK(thread_of(101)->calls == 3 && thread_of(101 + 256)->calls == 3);
+	end();
+}
+
 T(nested_calls_count_apart)
 {
 	begin();

@@ -103,6 +103,7 @@ T(launches_in_stream_capture_did_not_run)
 	call_n("cuStreamBeginCapture_v2", 2, U(0xa0), U(1));
 	launch_on("cuLaunchKernel", 0x1000, 1, 0xa0);
 	launch_on("cuLaunchKernel", 0x1000, 1, 0xb0);
+	launch_on("cuLaunchKernel", 0x1000, 9, 0xa0);
 	fx.tgid = 200;
 	launch_on("cuLaunchKernel", 0x1000, 1, 0xa0);
 	fx.tgid = 100;
@@ -112,12 +113,26 @@ T(launches_in_stream_capture_did_not_run)
 	launch_on("cuLaunchKernel", 0x1000, 1, 0xa0);
 	finish();
 	CHECK(launch_row(0)->calls.ok == 3 && launch_row(0)->calls.captured == 1);
-	CHECK(launch_row(1)->calls.ok == 1 && launch_row(1)->calls.captured == 0);
+	CHECK(launch_row(1)->calls.captured == 1 && launch_row__streams(launch_row(1)) == 0);
+	CHECK(launch_row(2)->calls.ok == 1 && launch_row(2)->calls.captured == 0);
 	CHECK(copy_row("h2d")->calls.captured == 1 && copy_row("h2d")->bytes == 0);
 	CHECK(copy_row("h2d")->captured_bytes == 10);
 	CHECK(fx.m->allocs.row[MEM_POOL].calls.captured == 1 && fx.m->allocs.row[MEM_POOL].allocated.n == 0);
 	CHECK(fx.m->graphs.counts.captures_begun == 1 && fx.m->graphs.counts.captures_ended == 1);
 	CHECK(fx.m->graphs.counts.captures_open == 0);
+	end();
+}
+
+T(one_of_two_captures_ends)
+{
+	begin();
+	call_n("cuStreamBeginCapture_v2", 2, U(0xa0), U(1));
+	call_n("cuStreamBeginCapture_v2", 2, U(0xb0), U(1));
+	out_n("cuStreamEndCapture", 0x66, 2, U(0xa0), U(0));
+	launch_on("cuLaunchKernel", 0x1000, 1, 0xa0);
+	launch_on("cuLaunchKernel", 0x1000, 1, 0xb0);
+	finish();
+	CHECK(launch_row(0)->calls.ok == 1 && launch_row(0)->calls.captured == 1);
 	end();
 }
 

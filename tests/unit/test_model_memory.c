@@ -128,6 +128,16 @@ T(an_address_given_out_again_is_told_apart_by_time)
 	CHECK(ROW(MEM_DEVICE).freed.bytes == 100 && ROW(MEM_DEVICE).live.bytes == 40);
 	call_n("cuMemFree_v2", 1, U(0x7000));
 	CHECK(ROW(MEM_DEVICE).freed.bytes == 140 && ROW(MEM_DEVICE).live.n == 0);
+	/* a free that was entered before any allocation seen was handed out: of one that was not seen */
+	before = fx.now;
+	fx.now += 5;
+	fx.took = 1;
+	out_n("cuMemAlloc_v2", 0x8000, 2, U(0), U(3));
+	out_n("cuMemAlloc_v2", 0x8000, 2, U(0), U(4));
+	fx.now = before;
+	fx.took = 60;
+	call_n("cuMemFree_v2", 1, U(0x8000));
+	CHECK(FREES(MEM_DEVICE).unknown == 1 && ROW(MEM_DEVICE).live.n == 2);
 	/* a free that was not recorded */
 	out_n("cuMemAlloc_v2", 0x7000, 2, U(0), U(1));
 	out_n("cuMemAlloc_v2", 0x7000, 2, U(0), U(2));

@@ -139,12 +139,19 @@ T(failed_calls_name_nothing)
 	fx.result = 500;
 	with_text("missing");
 	call_n("cuModuleGetFunction", 3, U(0), U(1), U(0));
+	fx.result = 1;
+	call_n("cuModuleUnload", 1, U(1));
+	fx.result = 1;
+	with_text("refused");
+	call_n("cuFuncGetName", 2, U(0), U(0x77));
 	fx.flags = 0;
 	with_text("entered");
 	call_n("cuModuleGetFunction", 3, U(0), U(1), U(0));
 	finish();
 	launch(0x0, 1);
+	launch(0x77, 1);
 	finish();
+	CHECK(launches_named("refused") == 0);
 	CHECK(launches_named("missing") == 0 && launches_named("entered") == 0);
 	end();
 }

@@ -181,6 +181,8 @@ int procs__task(struct procs *s, const struct gpubpf_task *r, struct proc **over
 		memcpy(next->comm, r->comm, sizeof(next->comm));
 		return 0;
 	case GPUBPF_TASK_EXIT:
+		if (!p->comm[0])
+			memcpy(p->comm, r->comm, sizeof(p->comm));
 		*over = end_life(p, PROC_EXITED, r->time);
 		return 0;
 	}

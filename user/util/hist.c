@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Octave 0 and 1 hold 0 … 127 one by one; octave k holds 2^(k+5) … 2^(k+6)-1 in steps of 2^(k-1). */
+/* Octave 0 and 1 hold 0 … 255 one by one; octave k holds 2^(k+6) … 2^(k+7)-1 in steps of 2^(k-1). */
 static unsigned octave_of(uint64_t v)
 {
-	return v < HIST_SUB ? 0 : (unsigned)(63 - __builtin_clzll(v)) - 5;
+	return v < HIST_SUB ? 0 : (unsigned)(63 - __builtin_clzll(v)) - 6;
 }
 
 static unsigned sub_of(uint64_t v, unsigned octave)
@@ -16,14 +16,11 @@ static unsigned sub_of(uint64_t v, unsigned octave)
 	return (unsigned)(octave < 2 ? v % HIST_SUB : (v >> (octave - 1)) - HIST_SUB);
 }
 
-static uint64_t middle_of(unsigned octave, unsigned sub)
+static uint64_t lowest_of(unsigned octave, unsigned sub)
 {
-	uint64_t width;
-
 	if (octave < 2)
 		return (uint64_t)octave * HIST_SUB + sub;
-	width = UINT64_C(1) << (octave - 1);
-	return (HIST_SUB + (uint64_t)sub) * width + width / 2;
+	return (HIST_SUB + (uint64_t)sub) << (octave - 1);
 }
 
 static uint64_t add_sat(uint64_t a, uint64_t b)
@@ -110,11 +107,9 @@ bool hist__quantile(const struct hist *h, double q, uint64_t *v)
 			seen += h->chunk[h->slot[o] - 1][s];
 			if (seen < rank)
 				continue;
-			*v = middle_of(o, s);
+			*v = lowest_of(o, s);
 			if (*v < h->min)
 				*v = h->min;
-			if (*v > h->max)
-				*v = h->max;
 			return true;
 		}
 	}

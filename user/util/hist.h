@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Log-linear histogram of unsigned 64-bit values (times in ns, sizes in bytes). Values below 128 are exact;
- * above, each power of two is cut into 64 buckets and a bucket answers with its middle: the relative error of
- * a quantile is at most 1/128 (0.8 %). Count, sum, minimum and maximum are exact. Memory: a header and 512
- * bytes per power of two in use. All-zero bytes are an empty histogram.
+ * Log-linear histogram of unsigned 64-bit values (times in ns, sizes in bytes). Values below 256 are exact;
+ * above, each power of two is cut into 128 buckets and a bucket answers with its lowest value: a quantile is
+ * never above the true one and at most 1/128 (0.8 %) below it, and round sizes stay round. Count, sum, minimum
+ * and maximum are exact. Memory: a header and 1 KiB per power of two in use. All-zero bytes are an empty
+ * histogram.
  */
 #ifndef GPUBPF_HIST_H
 #define GPUBPF_HIST_H
@@ -11,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HIST_OCTAVES 58
-#define HIST_SUB 64
+#define HIST_OCTAVES 57
+#define HIST_SUB 128
 
 struct hist {
 	uint64_t n;
