@@ -38,7 +38,7 @@ struct gen {
 	uint64_t random, made, lost;
 	bool failed;
 	uint64_t now[THREADS_MAX];
-	uint64_t live[LIVE_MAX], next_ptr;
+	uint64_t live[LIVE_MAX], live_since[LIVE_MAX], next_ptr;
 	unsigned nlive;
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 	uint32_t only[GPUBPF_API_MAX];
@@ -206,8 +206,11 @@ static void allocate_or_free(struct gen *g, const struct ids *id, unsigned threa
 		g->live[g->nlive] = g->next_ptr += 0x100000;
 		CALL(g, id->alloc, .thread = thread, .out = g->live[g->nlive],
 		     .words = { 0x7ffc0030, 4096 << rnd(g) % 10, stream });
-		g->nlive++;
+		g->live_since[g->nlive++] = g->now[thread];
 	} else {
+		/* nobody frees what was not handed out yet, whichever thread it is */
+		if (g->now[thread] < g->live_since[g->nlive - 1])
+			g->now[thread] = g->live_since[g->nlive - 1];
 		CALL(g, id->release, .thread = thread, .words = { g->live[--g->nlive], stream });
 	}
 }
