@@ -6,7 +6,7 @@
 # that real ones do not. What a test found is never tried again. Exit status 1: no orderly end.
 set -eu
 arch=$1 vmlinuz=$2 initrd=$3 log=$4
-limit=${KERNEL_TIMEOUT:-300}
+limit=${KERNEL_TIMEOUT:-600}
 
 case $arch in
 # One CPU in one thread: with two, the emulator breaks x86's code patching now and then (int3 in __schedule).

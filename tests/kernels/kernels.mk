@@ -23,8 +23,11 @@ $(B)/kernels/capcheck: $(B)/tests/kernels/capcheck.o $(B)/libgpubpf.a
 	@mkdir -p $(@D)
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
-KERNEL_GUEST := $(B)/static/gpubpf $(B)/kernels/progload $(B)/kernels/capcheck
+# The files of a guest; run.sh takes the list from the file.
+KERNEL_GUEST := $(B)/static/gpubpf $(B)/kernels/progload $(B)/kernels/capcheck \
+	$(addprefix $(B)/sim/,libcuda.so.1 libcudart.so.13 callall demo)
 kernel-guest: $(KERNEL_GUEST)
+	@printf '%s\n' $(KERNEL_GUEST) >$(B)/kernels/guest.list
 
 # An architecture that this machine has no compiler or no libraries for is left out here and skipped by run.sh.
 kernel-guest-%:

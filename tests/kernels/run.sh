@@ -34,7 +34,7 @@ initrd() {
 	fi
 	"$here/fetch.sh" "$cache" "busybox-$arch" || return 1
 	"$here/initrd.sh" "$cache/busybox-$arch/busybox" "$cc" "$out/initrd-$arch.gz" \
-		"$build/static/gpubpf" "$build/kernels/progload" "$build/kernels/capcheck" || return 2
+		$(cat "$build/kernels/guest.list") || return 2
 }
 
 # Fetches and boots one kernel; $out/NAME.{lines,log,note,seconds} say what came of it.
