@@ -39,8 +39,8 @@ IS_CLANG := $(findstring clang,$(CC))
 
 # gcc warns of cut texts by what its optimizer happens to know; snprintf() cuts where we mean it to.
 WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
-# No path of the building machine gets into the program: the same source gives the same bytes.
-PREFIX_MAP = -ffile-prefix-map=$(abspath $(B))=build -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(CURDIR)=.
+# No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
+PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
 BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen $(PREFIX_MAP)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -140,7 +140,7 @@ test-run: $(B)/gpubpf $(TESTS) $(ASAN_TESTS) $(B)/asan/gpubpf $(TEST_NEEDS) ## t
 		tests/run.sh $(TESTS) $(ASAN_TESTS) $(E2E) $(EXTRA_TESTS)
 
 test-gated: ## list the opt-in suites, whether each can run here, what it lacks; REQUIRE='NAME …' fails on a lack
-	@B='$(B)' MAKE='$(MAKE)' CLANG='$(CLANG)' tests/gated.sh $(REQUIRE)
+	@B='$(B)' CLANG='$(CLANG)' tests/gated.sh $(REQUIRE)
 
 test-clang: ## build everything once more with clang, in $(B)/clang
 	$(call need-tool,CLANG)@$(MAKE) --no-print-directory B=$(B)/clang CC=$(CLANG) all $(TEST_SRC:%.c=$(B)/clang/%)
@@ -150,7 +150,7 @@ demo: ## install what is missing, build, record and report the demo workload
 	@$(MAKE) --no-print-directory demo-run
 
 demo-run: $(B)/gpubpf
-	@B='$(B)' CC='$(CC)' MAKE='$(MAKE)' packaging/demo.sh
+	@B='$(B)' CC='$(CC)' packaging/demo.sh
 
 # Man pages and completions come out of the program's own tables, so a cross build needs one for this machine.
 DOC_PROGRAM := $(if $(CROSS),$(B)/host/gpubpf,$(B)/gpubpf)

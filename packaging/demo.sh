@@ -30,7 +30,7 @@ if [ -z "$lack" ]; then
 	command=("$B/demo/demo")
 else
 	echo "demo: on the simulated CUDA stack, because there is $lack"
-	"${MAKE:-make}" --no-print-directory sim
+	make --no-print-directory B="$B" ${CC:+CC="$CC"} sim
 	command=(env "LD_LIBRARY_PATH=$B/sim" "$B/sim/demo")
 fi
 

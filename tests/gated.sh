@@ -56,7 +56,7 @@ lacks_of()
 		;;
 	check) need_command clang-tidy clang-format cppcheck ;;
 	esac
-	"${MAKE:-make}" -n --no-print-directory "$1" >/dev/null 2>&1 || lacks+=("a target \`make $1\`")
+	make -n --no-print-directory "$1" >/dev/null 2>&1 || lacks+=("a target \`make $1\`")
 }
 
 bad=0
