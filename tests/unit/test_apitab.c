@@ -7,10 +7,10 @@
 #include "apis.h"
 #include "model/apitab.h"
 
-#define LINE(kind, base, variants, signature) {kind, base, variants, signature},
+#define LINE(kind, base, variants, signature) { kind, base, variants, signature },
 static const struct {
 	const char *kind, *base, *variants, *signature;
-} lines[] = {GPUBPF_APIS(LINE)};
+} lines[] = { GPUBPF_APIS(LINE) };
 
 union call {
 	struct gpubpf_call c;
@@ -95,14 +95,14 @@ T(populations_R15)
 	static const struct {
 		const char *symbol, *population, *detail;
 	} want[] = {
-	    {"cuLaunchKernel", "launches", ""},
-	    {"cuLaunchKernelEx_ptsz", "launches", "ex"},
-	    {"cuGraphLaunch", "graph launches", ""},
-	    {"cuMemcpyHtoD_v2", "copies", "h2d"},
-	    {"cuMemsetD8Async", "sets", "8"},
-	    {"cuMemAlloc_v2", "other calls", "device"},
-	    {"cuGraphInstantiateWithFlags", "other calls", "instantiate"},
-	    {"cuLaunchHostFunc", "other calls", ""},
+		{ "cuLaunchKernel", "launches", "" },
+		{ "cuLaunchKernelEx_ptsz", "launches", "ex" },
+		{ "cuGraphLaunch", "graph launches", "" },
+		{ "cuMemcpyHtoD_v2", "copies", "h2d" },
+		{ "cuMemsetD8Async", "sets", "8" },
+		{ "cuMemAlloc_v2", "other calls", "device" },
+		{ "cuGraphInstantiateWithFlags", "other calls", "instantiate" },
+		{ "cuLaunchHostFunc", "other calls", "" },
 	};
 	struct apitab *t;
 
@@ -123,7 +123,7 @@ T(populations_R15)
 
 T(arguments_are_masked_to_their_width)
 {
-	union call u = {.c = {.nwords = 12}};
+	union call u = { .c = { .nwords = 12 } };
 	struct apitab *t;
 	uint64_t v;
 
@@ -134,7 +134,7 @@ T(arguments_are_masked_to_their_width)
 	for (int i = 0; i < 12; i++)
 		u.c.words[i] = 0xfedcba98fedcba90u + (unsigned)i;
 	u.c.words[4] = 0x11111111fffffffdu;
-#define IS(id, name, value) \
+#define IS(id, name, value)                                                                                  \
 	CHECKF(api_arg_value(apitab__get(t, id), &u.c, name, &v) && v == (value), "%s: %lx", name, v)
 	IS(3, "h", 0xfedcba98fedcba90u);
 	IS(3, "d", 0xfedcba98fedcba92u);
@@ -156,7 +156,7 @@ T(arguments_are_masked_to_their_width)
 
 T(absent_words_are_absent_R14)
 {
-	union call u = {.c = {.nwords = 6}};
+	union call u = { .c = { .nwords = 6 } };
 	struct apitab *t;
 	uint64_t v;
 	const struct api *a;
@@ -175,7 +175,7 @@ T(absent_words_are_absent_R14)
 
 T(out_and_strings)
 {
-	union call u = {.c = {.nwords = 6, .out = 0x1111222233334444u}};
+	union call u = { .c = { .nwords = 6, .out = 0x1111222233334444u } };
 	struct apitab *t;
 	uint64_t v;
 	size_t n;
@@ -203,24 +203,24 @@ T(out_and_strings)
 
 T(hostile_descriptions_are_refused)
 {
-	static const char *const bad[] = {"a",
-					  "a:",
-					  ":h",
-					  "a:h ",
-					  "a:h  b:h",
-					  " a:h",
-					  "a:y",
-					  "a:hh",
-					  "a:h a:h",
-					  "a:s b:s",
-					  "a:L b:x",
-					  "a:Z",
-					  "a:o b:O",
-					  "a\033:h",
-					  "a:h\n",
-					  "a:h b",
-					  "a0123456789abcdef:h",
-					  "a:h b:h c:h d:h e:h f:h g:h h:h i:h j:h k:h l:h m:h"};
+	static const char *const bad[] = { "a",
+					   "a:",
+					   ":h",
+					   "a:h ",
+					   "a:h  b:h",
+					   " a:h",
+					   "a:y",
+					   "a:hh",
+					   "a:h a:h",
+					   "a:s b:s",
+					   "a:L b:x",
+					   "a:Z",
+					   "a:o b:O",
+					   "a\033:h",
+					   "a:h\n",
+					   "a:h b",
+					   "a0123456789abcdef:h",
+					   "a:h b:h c:h d:h e:h f:h g:h h:h i:h j:h k:h l:h m:h" };
 	struct apitab *t;
 	char big[400];
 

@@ -18,36 +18,36 @@ struct apitab {
 	size_t size, cap;
 };
 
-const char *const api_population_names[API_POPULATIONS] = {"launches", "graph launches", "copies", "sets",
-							   "other calls"};
+const char *const api_population_names[API_POPULATIONS] = { "launches", "graph launches", "copies", "sets",
+							    "other calls" };
 
 static const struct {
 	const char *prefix;
 	enum api_class cls;
 } class_names[] = {
-    {"other", API_OTHER},
-    {"init", API_INIT},
-    {"context", API_CONTEXT},
-    {"module", API_MODULE},
-    {"launch", API_LAUNCH},
-    {"hostfunc", API_HOSTFUNC},
-    {"graphlaunch", API_GRAPHLAUNCH},
-    {"graph", API_GRAPH},
-    {"capture", API_CAPTURE},
-    {"copy", API_COPY},
-    {"set", API_SET},
-    {"alloc", API_ALLOC},
-    {"free", API_FREE},
-    {"pool", API_POOL},
-    {"reserve", API_VIRTUAL},
-    {"unreserve", API_VIRTUAL},
-    {"map", API_VIRTUAL},
-    {"unmap", API_VIRTUAL},
-    {"place", API_PLACE},
-    {"sync", API_SYNC},
-    {"query", API_QUERY},
-    {"event", API_EVENT},
-    {"stream", API_STREAM},
+	{ "other", API_OTHER },
+	{ "init", API_INIT },
+	{ "context", API_CONTEXT },
+	{ "module", API_MODULE },
+	{ "launch", API_LAUNCH },
+	{ "hostfunc", API_HOSTFUNC },
+	{ "graphlaunch", API_GRAPHLAUNCH },
+	{ "graph", API_GRAPH },
+	{ "capture", API_CAPTURE },
+	{ "copy", API_COPY },
+	{ "set", API_SET },
+	{ "alloc", API_ALLOC },
+	{ "free", API_FREE },
+	{ "pool", API_POOL },
+	{ "reserve", API_VIRTUAL },
+	{ "unreserve", API_VIRTUAL },
+	{ "map", API_VIRTUAL },
+	{ "unmap", API_VIRTUAL },
+	{ "place", API_PLACE },
+	{ "sync", API_SYNC },
+	{ "query", API_QUERY },
+	{ "event", API_EVENT },
+	{ "stream", API_STREAM },
 };
 
 /* A kind of a later version is kept as it is and counted with the other calls. */
@@ -213,8 +213,8 @@ int apitab__builtin(struct apitab **out)
 	static const struct {
 		const char *kind, *base, *variants, *signature;
 	} lines[] = {
-#define LINE(kind, base, variants, signature) {kind, base, variants, signature},
-	    GPUBPF_APIS(LINE)
+#define LINE(kind, base, variants, signature) { kind, base, variants, signature },
+		GPUBPF_APIS(LINE)
 #undef LINE
 	};
 	struct apitab *t;

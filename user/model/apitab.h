@@ -13,27 +13,27 @@
 #include "events.h"
 
 enum api_class { /* the part of `kind` before the dot */
-	API_OTHER,
-	API_INIT,
-	API_CONTEXT,
-	API_MODULE,
-	API_LAUNCH,
-	API_HOSTFUNC,
-	API_GRAPHLAUNCH,
-	API_GRAPH,
-	API_CAPTURE,
-	API_COPY,
-	API_SET,
-	API_ALLOC,
-	API_FREE,
-	API_POOL,
-	API_VIRTUAL, /* reserve, unreserve, map, unmap */
-	API_PLACE,
-	API_SYNC,
-	API_QUERY,
-	API_EVENT,
-	API_STREAM,
-	API_CLASS_MAX,
+		 API_OTHER,
+		 API_INIT,
+		 API_CONTEXT,
+		 API_MODULE,
+		 API_LAUNCH,
+		 API_HOSTFUNC,
+		 API_GRAPHLAUNCH,
+		 API_GRAPH,
+		 API_CAPTURE,
+		 API_COPY,
+		 API_SET,
+		 API_ALLOC,
+		 API_FREE,
+		 API_POOL,
+		 API_VIRTUAL, /* reserve, unreserve, map, unmap */
+		 API_PLACE,
+		 API_SYNC,
+		 API_QUERY,
+		 API_EVENT,
+		 API_STREAM,
+		 API_CLASS_MAX,
 };
 
 #define API_ARGS_MAX 12
@@ -62,7 +62,7 @@ int apitab__builtin(struct apitab **out);
 int apitab__new(struct apitab **out);
 int apitab__add(struct apitab *t, uint32_t id, const char *symbol, const char *kind, const char *signature,
 		bool legacy32);
-size_t apitab__size(const struct apitab *t); /* highest id + 1 */
+size_t apitab__size(const struct apitab *t);                        /* highest id + 1 */
 const struct api *apitab__get(const struct apitab *t, uint32_t id); /* NULL: no such id */
 void apitab__free(struct apitab *t);
 

@@ -11,8 +11,10 @@
 #define PLAN_ROLES(R)                                                                                        \
 	R(FUNC, "func")                                                                                      \
 	R(GX, "gx")                                                                                          \
-	R(GY, "gy") R(GZ, "gz") R(BX, "bx") R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream")      \
-		R(BYTES, "bytes") R(DST, "dst") R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width")  \
+	R(GY, "gy")                                                                                          \
+	R(GZ, "gz")                                                                                          \
+	R(BX, "bx") R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream") R(BYTES, "bytes")            \
+		R(DST, "dst") R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width")                    \
 			R(HEIGHT, "height") R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module")                \
 				R(LIBRARY, "library") R(KERNEL, "kernel")
 
