@@ -148,10 +148,11 @@ T(failed_calls_name_nothing)
 	with_text("entered");
 	call_n("cuModuleGetFunction", 3, U(0), U(1), U(0));
 	finish();
+	fx.flags = GPUBPF_CALL_RETURNED;
 	launch(0x0, 1);
 	launch(0x77, 1);
 	finish();
-	CHECK(launches_named("refused") == 0);
+	CHECK(launches_named("refused") == 0 && launches_named("<unresolved 0x77>") == 1);
 	CHECK(launches_named("missing") == 0 && launches_named("entered") == 0);
 	end();
 }
