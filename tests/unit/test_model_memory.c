@@ -137,12 +137,25 @@ T(an_address_given_out_again_is_told_apart_by_time)
 	fx.now = before;
 	fx.took = 60;
 	call_n("cuMemFree_v2", 1, U(0x8000));
-	CHECK(FREES(MEM_DEVICE).unknown == 1 && ROW(MEM_DEVICE).live.n == 2);
+	CHECK(FREES(MEM_DEVICE).unknown == 1 && ROW(MEM_DEVICE).live.n == 1 && ROW(MEM_DEVICE).lost_track.bytes == 3);
+	/* two frees of one address in flight: the later allocation's free is written first */
+	fx.took = 1;
+	before = fx.now;
+	out_n("cuMemAllocAsync", 0x9000, 3, U(0), U(10), U(1));
+	fx.now += 100;
+	out_n("cuMemAllocAsync", 0x9000, 3, U(0), U(20), U(2));
+	call_n("cuMemFreeAsync", 2, U(0x9000), U(2));
+	CHECK(ROW(MEM_POOL).freed.bytes == 20 && ROW(MEM_POOL).lost_track.bytes == 10);
+	fx.now = before + 50;
+	fx.took = 1000;
+	call_n("cuMemFreeAsync", 2, U(0x9000), U(1));
+	CHECK(ROW(MEM_POOL).freed.bytes == 30 && ROW(MEM_POOL).lost_track.n == 0);
+	fx.took = 1;
 	/* a free that was not recorded */
 	out_n("cuMemAlloc_v2", 0x7000, 2, U(0), U(1));
 	out_n("cuMemAlloc_v2", 0x7000, 2, U(0), U(2));
 	call_n("cuMemFree_v2", 1, U(0x7000));
-	CHECK(ROW(MEM_DEVICE).lost_track.bytes == 1 && ROW(MEM_DEVICE).freed.bytes == 142);
+	CHECK(ROW(MEM_DEVICE).lost_track.bytes == 4 && ROW(MEM_DEVICE).freed.bytes == 142);
 	finish();
 	balance();
 	end();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SUPERSEDED_MAX 8 /* frees in flight of one address */
+
 /* Numbers of different spaces may be equal and mean different things. */
 enum space { SPACE_ADDRESS, SPACE_REGISTERED, SPACE_HANDLE };
 
@@ -12,7 +14,7 @@ struct alloc { /* a node of a treap by base */
 	uint64_t base, bytes;
 	uint64_t since; /* its call returned: before that nobody can free it */
 	struct alloc *left, *right;
-	struct alloc *older; /* had the same address before and was not seen freed yet */
+	struct alloc *older; /* among the superseded: had the same address before this one */
 	uint32_t priority;
 	uint8_t kind;
 };
@@ -146,6 +148,44 @@ static bool address_of(const struct view *v, uint64_t *base)
 	return api_call_out(v->p->api, v->c, base) && *base;
 }
 
+/* Puts `by`, which may be nothing, where the node of a slot stands. */
+static void replace(struct alloc **slot, struct alloc *by)
+{
+	if (!by) {
+		take_out(slot);
+		return;
+	}
+	by->left = (*slot)->left;
+	by->right = (*slot)->right;
+	by->priority = (*slot)->priority;
+	*slot = by;
+}
+
+/*
+ * The address is given out again, so its former holder was freed; the record of that free may still come, since it
+ * is written when the call returns. Until then the holder counts as lost track of.
+ */
+static void supersede(struct allocs *a, struct proc *p, struct alloc **slot, enum space space)
+{
+	struct alloc *n = *slot, **ghost, *o;
+	unsigned kept = 1;
+
+	take_out(slot);
+	live_end(a, n, &a->row[n->kind].lost_track);
+	ghost = slot_of(&p->superseded[space], n->base);
+	o = *ghost;
+	if (!o) {
+		insert(&p->superseded[space], n);
+		return;
+	}
+	replace(ghost, n);
+	n->older = o;
+	while (o->older && ++kept < SUPERSEDED_MAX)
+		o = o->older;
+	free(o->older); /* chains grow by one: there is one at most */
+	o->older = NULL;
+}
+
 static int on_alloc(struct allocs *a, const struct view *v)
 {
 	struct mem_row *r = &a->row[v->p->mem];
@@ -175,51 +215,44 @@ static int on_alloc(struct allocs *a, const struct view *v)
 	n->priority = (uint32_t)(a->seed >> 32);
 	n->kind = (uint8_t)v->p->mem;
 	slot = slot_of(&v->proc->mem[space_of(v->p->mem)], base);
-	if (*slot) {
-		n->older = *slot;
-		take_out(slot);
-	}
+	if (*slot)
+		supersede(a, v->proc, slot, space_of(v->p->mem));
 	insert(&v->proc->mem[space_of(v->p->mem)], n);
 	live_add(a, v->p->mem, bytes);
 	return 0;
 }
 
-static void free_older(struct allocs *a, struct alloc *n)
+/* The free of a superseded allocation, whose record came later than that of the next one's allocation. */
+static bool take_superseded(struct allocs *a, struct alloc **slot, uint64_t t)
 {
-	while (n->older) {
-		struct alloc *o = n->older;
+	struct alloc **o = slot, *n;
 
-		n->older = o->older;
-		live_end(a, o, &a->row[o->kind].lost_track);
-		free(o);
-	}
+	while (*o && (*o)->since > t)
+		o = &(*o)->older;
+	n = *o;
+	if (!n)
+		return false;
+	sum_sub(&a->row[n->kind].lost_track, n->bytes);
+	sum_add(&a->row[n->kind].freed, n->bytes);
+	if (o != slot)
+		*o = n->older;
+	else
+		replace(slot, n->older);
+	free(n);
+	return true;
 }
 
 /* The allocation that a free entered at t can mean: the newest one that had been handed out by then. */
-static bool take_matching(struct allocs *a, struct alloc **slot, uint64_t t)
+static bool take_matching(struct allocs *a, struct proc *p, enum space space, uint64_t base, uint64_t t)
 {
-	struct alloc *n = *slot, *o;
+	struct alloc **slot = slot_of(&p->mem[space], base), *n = *slot;
 
-	if (!n)
-		return false;
-	if (n->since <= t) {
-		take_out(slot);
-		free_older(a, n);
-		live_end(a, n, &a->row[n->kind].freed);
-		free(n);
-		return true;
-	}
-	for (; n->older; n = n->older) {
-		o = n->older;
-		if (o->since > t)
-			continue;
-		n->older = NULL;
-		free_older(a, o);
-		live_end(a, o, &a->row[o->kind].freed);
-		free(o);
-		return true;
-	}
-	return false;
+	if (!n || n->since > t)
+		return take_superseded(a, slot_of(&p->superseded[space], base), t);
+	take_out(slot);
+	live_end(a, n, &a->row[n->kind].freed);
+	free(n);
+	return true;
 }
 
 static void on_free(struct allocs *a, const struct view *v)
@@ -242,7 +275,7 @@ static void on_free(struct allocs *a, const struct view *v)
 		f->unmatched++;
 		return;
 	}
-	if (take_matching(a, slot_of(&v->proc->mem[space_of(v->p->mem)], base), v->c->t_entry))
+	if (take_matching(a, v->proc, space_of(v->p->mem), base, v->c->t_entry))
 		f->matched++;
 	else
 		f->unknown++;
@@ -272,11 +305,11 @@ void allocs__process_over(struct allocs *a, struct proc *p)
 
 	for (int s = 0; s < PROC_MEM_SPACES; s++) {
 		while ((n = pop_any(&p->mem[s]))) {
-			free_older(a, n);
 			live_end(a, n, &a->row[n->kind].exited);
 			free(n);
 		}
 	}
+	allocs__drop(p);
 }
 
 void allocs__drop(struct proc *p)
@@ -284,7 +317,9 @@ void allocs__drop(struct proc *p)
 	struct alloc *n, *o;
 
 	for (int s = 0; s < PROC_MEM_SPACES; s++) {
-		while ((n = pop_any(&p->mem[s]))) {
+		while ((n = pop_any(&p->mem[s])))
+			free(n);
+		while ((n = pop_any(&p->superseded[s]))) {
 			for (; n; n = o) {
 				o = n->older;
 				free(n);

@@ -41,6 +41,7 @@ struct proc {
 	uint64_t capture_until;
 	/* model/allocs.c: live memory by address */
 	struct alloc *mem[PROC_MEM_SPACES];
+	struct alloc *superseded[PROC_MEM_SPACES]; /* given out again since; see allocs.c */
 };
 
 struct thread {
