@@ -110,6 +110,8 @@ $(B)/gen/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call need-tool,BPFTOOL)@mkdir -p $(@D)
 	$(call step,GEN)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
+$(B)/tests/%.o $(B)/asan/tests/%.o: private BASE_CFLAGS += -Itests
+
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libgpubpf.a
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
