@@ -40,12 +40,31 @@ ubuntu) tools+=(linux-tools-generic:bpftool) ;;
 esac
 
 packages=("${libraries[@]}")
+cross= guests=
 case $mode in
 build) ;;
-test) tools+=(groff-base:groff file:file procps:pkill) ;;
+test)
+	tools+=(groff-base:groff file:file procps:pkill)
+	guests=1
+	;;
 check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;
 fuzz) packages+=(libclang-rt-dev) ;;
-cross | kernels)
+cross) cross=1 ;;
+kernels) guests=1 ;;
+*) fail "unknown mode '$mode' (build, test, check, fuzz, cross, kernels)" ;;
+esac
+
+if [ -n "$guests" ]; then
+	tools+=(qemu-system-x86:qemu-system-x86_64 qemu-system-arm:qemu-system-aarch64 cpio:cpio binutils:readelf xz-utils:xz)
+	# The guests' kernels are Debian's, whatever this machine runs. Ubuntu has the other architecture on another
+	# mirror, which is not ours to configure: its guests are skipped there.
+	if [ "$os" != debian ]; then
+		packages+=(debian-archive-keyring)
+	elif [ "$(uname -m)" = x86_64 ]; then
+		cross=1
+	fi
+fi
+if [ -n "$cross" ]; then
 	tools+=(gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user-static:qemu-aarch64-static)
 	for p in "${libraries[@]}"; do
 		case $p in
@@ -54,14 +73,6 @@ cross | kernels)
 		*) packages+=("$p:arm64") ;;
 		esac
 	done
-	;;
-*) fail "unknown mode '$mode' (build, test, check, fuzz, cross, kernels)" ;;
-esac
-
-if [ "$mode" = kernels ]; then
-	tools+=(qemu-system-x86:qemu-system-x86_64 qemu-system-arm:qemu-system-aarch64 cpio:cpio binutils:readelf xz-utils:xz)
-	# The guests' kernels are Debian's, whatever this machine runs.
-	[ "$os" = debian ] || packages+=(debian-archive-keyring)
 fi
 
 # An unversioned name, a versioned one (clang-14), or, for bpftool, the program behind Ubuntu's wrapper script.
@@ -122,7 +133,7 @@ quiet()
 		fail "failed: $*"
 	}
 }
-if [[ $mode = cross || $mode = kernels ]] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+if [ -n "$cross" ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
 	quiet "${as_root[@]}" dpkg --add-architecture arm64
 fi
 quiet "${as_root[@]}" apt-get -o Acquire::Retries=3 update

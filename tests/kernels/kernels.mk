@@ -41,7 +41,12 @@ test-kernels: ## install what is missing, boot real kernels (KERNELS='6.1-amd64 
 	@$(KERNEL_ENV) KERNELS='$(KERNELS)' tests/kernels/run.sh
 
 test-kernels-short: kernel-guest-x86_64 kernel-guest-aarch64 ## the same with one old and one arm64 kernel
-	@$(KERNEL_ENV) KERNELS='$(KERNELS_SHORT)' tests/kernels/run.sh
+	@$(KERNEL_ENV) KERNELS='$(KERNELS_SHORT)' KERNEL_APPEND=gpubpf_short tests/kernels/run.sh
+
+# `make test` boots the two as well, and says what is lacking where it cannot.
+TEST_NEEDS += kernel-guest-x86_64 kernel-guest-aarch64
+EXTRA_TESTS += tests/kernels/short.sh
+export KERNEL_CACHE KERNELS_SHORT
 
 test-arm64: ## run the unit tests of the aarch64 build (under qemu-aarch64 on another machine)
 	+@$(call arch-make,aarch64) test-units

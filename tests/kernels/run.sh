@@ -90,7 +90,8 @@ if [ -n "${RAW:-}" ]; then
 	for name in "${names[@]}"; do
 		sed -n -E "s/^(ok|not ok|skip) /&$name: /p; /^#/p" "$out/$name.lines"
 	done
-	! cat "${names[@]/#/$out/}" 2>/dev/null | grep -q '^not ok '
+	paths=("${names[@]/#/$out/}")
+	! grep -q '^not ok ' "${paths[@]/%/.lines}"
 	exit
 fi
 
