@@ -14,7 +14,7 @@ struct sim sim = {
 	.bytes_per_us = 25000,
 };
 
-#define OBJ_ARENA (1ull << 30)
+#define OBJ_ARENA (256ull << 20)
 char *obj_base;
 _Atomic size_t obj_used;
 static struct obj *obj_freed;

@@ -11,15 +11,15 @@
 
 #define PAGE 4096ull
 #define MEMS_MAX (4u << 20)
-#define BUCKETS 1024
+#define RANGE (32ull << 30)
 
 static char *base;
-static uint64_t range_bytes, range_used;
+static uint64_t range_bytes;
+static size_t lowest_free;   /* page; below it everything is taken */
 static uint32_t *page_owner; /* index into mems, 0: none */
 static struct mem *mems;
 static unsigned mems_used = 1;
-static struct mem *spare;            /* unused entries of mems */
-static struct mem *buckets[BUCKETS]; /* freed address ranges, by number of pages */
+static struct mem *spare; /* unused entries of mems */
 static size_t device_bytes;
 
 struct registration {
@@ -42,7 +42,7 @@ static bool setup(void)
 	if (base)
 		return true;
 	/* Less where the address space is limited. */
-	for (range_bytes = 1ull << 38; range_bytes >= 1ull << 30 && !base; range_bytes >>= 1)
+	for (range_bytes = RANGE; range_bytes >= 1ull << 30 && !base; range_bytes >>= 1)
 		base = reserve(range_bytes);
 	range_bytes <<= 1;
 	if (!base)
@@ -53,25 +53,22 @@ static bool setup(void)
 	return page_owner && mems;
 }
 
+/* The lowest hole that is large enough: what was freed is soon handed out again, as the driver does. 0: none. */
 static uint64_t take_range(size_t pages)
 {
-	struct mem **link = &buckets[pages % BUCKETS];
-	uint64_t at;
+	size_t total = range_bytes / PAGE, run = 0, i = lowest_free;
 
-	for (; *link; link = &(*link)->next_free)
-		if ((*link)->pages == pages) {
-			struct mem *m = *link;
+	while (i < total && run < pages) {
+		const struct mem *m = page_owner[i] ? &mems[page_owner[i]] : NULL;
 
-			*link = m->next_free;
-			m->next_free = spare;
-			spare = m;
-			return m->base;
-		}
-	if (pages * PAGE > range_bytes - range_used)
+		run = m ? 0 : run + 1;
+		i = m ? (m->base - (uintptr_t)base) / PAGE + m->pages : i + 1;
+	}
+	if (run < pages)
 		return 0;
-	at = (uintptr_t)base + range_used;
-	range_used += pages * PAGE;
-	return at;
+	if (i - pages == lowest_free)
+		lowest_free = i;
+	return (uintptr_t)base + (i - pages) * PAGE;
 }
 
 static bool on_device(enum mem_kind kind)
@@ -117,9 +114,11 @@ void mem__free(struct mem *m)
 		madvise((void *)(uintptr_t)m->base, m->pages * PAGE, MADV_DONTNEED);
 	if (on_device(m->kind))
 		device_bytes -= m->bytes;
+	if ((m->base - (uintptr_t)base) / PAGE < lowest_free)
+		lowest_free = (m->base - (uintptr_t)base) / PAGE;
 	m->kind = MEM_NONE;
-	m->next_free = buckets[m->pages % BUCKETS];
-	buckets[m->pages % BUCKETS] = m;
+	m->next_free = spare;
+	spare = m;
 }
 
 struct mem *mem__at(uint64_t ptr)
@@ -127,7 +126,7 @@ struct mem *mem__at(uint64_t ptr)
 	uint64_t off = ptr - (uintptr_t)base;
 	uint32_t owner;
 
-	if (!base || off >= range_used)
+	if (!base || off >= range_bytes)
 		return NULL;
 	owner = page_owner[off / PAGE];
 	return owner ? &mems[owner] : NULL;

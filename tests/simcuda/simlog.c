@@ -85,7 +85,8 @@ static void print_json(const struct simlog_record *r)
 	printf("}\n");
 }
 
-static const struct simlog_header *map_log(const char *path, uint64_t *n)
+/* What is there now: a live process goes on writing. */
+static const struct simlog_header *map_log(const char *path, uint64_t *n, uint64_t *beyond)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const struct simlog_header *h = MAP_FAILED;
@@ -100,7 +101,9 @@ static const struct simlog_header *map_log(const char *path, uint64_t *n)
 		return NULL;
 	room = ((uint64_t)st.st_size - SIMLOG_HEADER_BYTES) / sizeof(struct simlog_record);
 	room = room < h->capacity ? room : h->capacity;
-	*n = h->claimed < room ? h->claimed : room;
+	*n = h->claimed;
+	*beyond = *n > room ? *n - room : 0;
+	*n -= *beyond;
 	return h;
 }
 
@@ -109,14 +112,14 @@ int main(int argc, char **argv)
 	const char *mode = argc == 3 ? argv[1] : "";
 	const struct simlog_header *h;
 	const struct simlog_record *r;
-	uint64_t n;
+	uint64_t n, beyond;
 
 	if (argc < 2 || argc > 3 ||
 	    (argc == 3 && strcmp(mode, "--json") != 0 && strcmp(mode, "--counts") != 0)) {
 		fprintf(stderr, "usage: simlog [--json | --counts] FILE\n");
 		return 2;
 	}
-	h = map_log(argv[argc - 1], &n);
+	h = map_log(argv[argc - 1], &n, &beyond);
 	if (!h) {
 		fprintf(stderr, "simlog: %s: no log of the simulated driver\n", argv[argc - 1]);
 		return 1;
@@ -128,8 +131,8 @@ int main(int argc, char **argv)
 		for (uint64_t i = 0; i < n; i++)
 			if (r[i].state != SIMLOG_EMPTY)
 				(*mode ? print_json : print_text)(&r[i]);
-	if (h->claimed > n)
+	if (beyond)
 		fprintf(stderr, "simlog: %" PRIu64 " calls beyond the log's capacity left no record\n",
-			h->claimed - n);
+			beyond);
 	return 0;
 }
