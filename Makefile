@@ -176,9 +176,13 @@ doc: $(B)/doc/.done ## make the man pages and completions, in $(B)/doc
 install: $(B)/gpubpf $(B)/doc/.done ## install program, man pages and completions (DESTDIR, PREFIX=/usr/local)
 	@packaging/install-tree.sh $(B)/gpubpf $(B)/doc '$(DESTDIR)$(PREFIX)'
 
-$(B)/static/gpubpf: $(CMD_OBJ) $(B)/libgpubpf.a
-	@mkdir -p $(@D)
-	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@.tmp $^ $(LDLIBS)
+# For every static program: prerequisite and end of the link line.
+$(B)/static/libeu.a: $(B)/packaging/libeu.o
+	@mkdir -p $(@D) && rm -f $@
+	$(call step,AR)$(AR) rcsD $@ $^
+
+$(B)/static/gpubpf: $(CMD_OBJ) $(B)/libgpubpf.a $(B)/static/libeu.a
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@.tmp $(CMD_OBJ) $(B)/libgpubpf.a $(LDLIBS) $(B)/static/libeu.a
 	@$(STRIP) $@.tmp && mv $@.tmp $@
 
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)

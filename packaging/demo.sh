@@ -31,7 +31,7 @@ if [ -z "$lack" ]; then
 else
 	echo "demo: on the simulated CUDA stack, because there is $lack"
 	make --no-print-directory B="$B" ${CC:+CC="$CC"} sim
-	command=(env "LD_LIBRARY_PATH=$B/sim" "$B/sim/demo")
+	command=("$B/sim/demo") # finds the libraries beside it
 fi
 
 if ! "${as_root[@]}" "$B/gpubpf" doctor >"$B/demo.doctor"; then
