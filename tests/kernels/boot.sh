@@ -16,7 +16,7 @@ arm64) qemu=(qemu-system-aarch64 -M "virt,gic-version=3" -cpu cortex-a57 -accel 
 esac
 # Removing some 500 perf-based probes waits for as many grace periods of RCU: minutes unless they are expedited.
 for attempt in 1 2 3; do
-	timeout "$limit" "${qemu[@]}" -m 1G -nographic -no-reboot -nodefaults -serial stdio -kernel "$vmlinuz" \
+	timeout --foreground -k 5 "$limit" "${qemu[@]}" -m 1G -nographic -no-reboot -nodefaults -serial stdio -kernel "$vmlinuz" \
 		-initrd "$initrd" -append "console=$console quiet loglevel=3 panic=-1 rcupdate.rcu_expedited=1 ${KERNEL_APPEND:-}" </dev/null >"$log" 2>&1 || true
 	! grep -aq '^@@ end' "$log" || exit 0
 	grep -aqE 'Kernel panic|Oops|BUG: ' "$log" || break

@@ -23,8 +23,12 @@ $(B)/kernels/capcheck: $(B)/tests/kernels/capcheck.o $(B)/libgpubpf.a
 	@mkdir -p $(@D)
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 
+$(B)/kernels/truth: $(B)/tests/tools/truth.o $(B)/libgpubpf.a
+	@mkdir -p $(@D)
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
+
 # The files of a guest; run.sh takes the list from the file.
-KERNEL_GUEST := $(B)/static/gpubpf $(B)/kernels/progload $(B)/kernels/capcheck \
+KERNEL_GUEST := $(B)/static/gpubpf $(B)/kernels/progload $(B)/kernels/capcheck $(B)/kernels/truth \
 	$(addprefix $(B)/sim/,libcuda.so.1 libcudart.so.13 callall demo)
 kernel-guest: $(KERNEL_GUEST)
 	@printf '%s\n' $(KERNEL_GUEST) >$(B)/kernels/guest.list

@@ -11,10 +11,13 @@ cache=${KERNEL_CACHE:-$B/../kernels-cache}
 jobs=${KERNEL_JOBS:-2}
 mkdir -p "$out" "$cache"
 
+# Each guest is a process group of its own, so that its emulator ends with it.
+set -m
 stop() {
-	local pids
-	pids=$(jobs -pr)
-	[ -z "$pids" ] || kill $pids 2>/dev/null
+	local pid
+	for pid in $(jobs -pr); do
+		kill -- "-$pid" 2>/dev/null
+	done
 }
 trap stop EXIT
 trap 'exit 130' INT TERM HUP

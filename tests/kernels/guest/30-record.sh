@@ -18,9 +18,17 @@ record() { # record NAME WORKLOAD [OPTION…]
 		echo "not ok $name: recorded"
 		return
 	fi
-	launch=
-	[ $workload != callall ] || launch=launch
-	/t/capcheck "$name" /tmp/capture /tmp/simlog $launch
+	if [ $workload = callall ]; then
+		/t/capcheck "$name" /tmp/capture /tmp/simlog launch
+		if /t/truth args /tmp/capture /tmp/passed >/tmp/truth; then
+			echo "ok $name: strings and structs are those passed"
+		else
+			cat /tmp/truth
+			echo "not ok $name: strings and structs are those passed"
+		fi
+	else
+		/t/capcheck "$name" /tmp/capture /tmp/simlog
+	fi
 	if /t/gpubpf inspect --json /tmp/capture >/tmp/inspect 2>&1 && grep -q uncontradicted /tmp/inspect; then
 		echo "ok $name: inspect says uncontradicted"
 	else
