@@ -122,6 +122,10 @@ T(rights_without_sys_admin_or_without_ptrace)
 	put("/proc/self/status", STATUS("0000004000000000", "0")); /* PERFMON alone */
 	doctor__check_rights(&d);
 	expect(&d, "rights", FINDING_MISSING, "lacks CAP_BPF");
+	doctor__free(&d);
+	put("/proc/self/status", STATUS("0000008000000000", "0")); /* BPF alone */
+	doctor__check_rights(&d);
+	expect(&d, "rights", FINDING_MISSING, "lacks CAP_PERFMON");
 	end(&d);
 }
 
@@ -204,6 +208,7 @@ T(containers)
 T(C26_gpus_and_profiling_permission)
 {
 	struct doctor d = begin();
+	const json_t *gpu;
 
 	doctor__check_driver(&d);
 	expect(&d, "gpu", FINDING_MISSING, "no NVIDIA kernel driver");
@@ -222,6 +227,10 @@ T(C26_gpus_and_profiling_permission)
 	put("/proc/driver/nvidia/params", "RmMsg: \"\"\nRmProfilingAdminOnly: 1\n");
 	doctor__check_driver(&d);
 	expect(&d, "gpu", FINDING_OK, "driver 580.159.03: NVIDIA H200 (0000:1b:00.0), GPU 0000:2b:00.0");
+	gpu = json_array_get(json_object_get(find(&d, "gpu")->facts, "gpus"), 0);
+	CHECK(!strcmp(json_string_value(json_object_get(gpu, "uuid")) ?: "", "GPU-1234"));
+	gpu = json_array_get(json_object_get(find(&d, "gpu")->facts, "gpus"), 1);
+	CHECK(gpu && !json_object_get(gpu, "uuid") && !json_object_get(gpu, "model")); /* R14 */
 	expect(&d, "profiling", FINDING_DEGRADED, "NVreg_RestrictProfilingToAdminUsers=0");
 	expect(&d, "profiling", FINDING_DEGRADED, "recorded all the same");
 	doctor__free(&d);
