@@ -47,7 +47,7 @@ static __always_inline void fill_header(struct gpubpf_call *r, const struct fram
 {
 	r->kind = GPUBPF_REC_CALL;
 	r->size = sizeof(*r) + 8 * nwords;
-	r->flags = f->stack_fault ? GPUBPF_CALL_STACK_FAULT : 0;
+	r->flags = f->flags;
 	r->tgid = id >> 32;
 	r->tid = (__u32)id;
 	r->t_entry = f->t_entry;
@@ -267,12 +267,12 @@ static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u
 {
 	f->cookie = cookie;
 	f->sp = sp;
-	f->stack_fault = 0;
+	f->flags = 0;
 	arch_words(ctx, f->words);
 	if (COOKIE_NARGS(cookie) > ARCH_REG_WORDS &&
 	    bpf_probe_read_user(&f->words[ARCH_REG_WORDS], 8 * (GPUBPF_WORDS_MAX - ARCH_REG_WORDS),
 				(void *)(sp + ARCH_STACK_ARGS)))
-		f->stack_fault = 1;
+		f->flags = GPUBPF_CALL_STACK_FAULT;
 	f->t_entry = bpf_ktime_get_ns();
 }
 
@@ -293,6 +293,31 @@ static __always_inline void drop_stale(struct thread *t, __u32 api, __u64 sp)
 			c->abandoned++;
 		t->depth--;
 	}
+}
+
+/*
+ * A thread that launches as fast as it can pays more for the return probe than for the rest of it. Of launches in a
+ * row only some, drawn at random so that no pattern of the program can hide behind them, are measured to their
+ * return; every one is counted and recorded. Only a session can leave a return out.
+ */
+static __always_inline int leave_return_out(struct thread *t, __u64 cookie, __u64 now)
+{
+	__u64 last = t->last_launch;
+
+	if (measure_one_of < 2 || !COOKIE_LAUNCH(cookie) || t->depth)
+		return 0;
+	t->last_launch = now;
+	return now - last < in_a_row_ns && bpf_get_prandom_u32() % measure_one_of;
+}
+
+/* A call that is recorded now, at its entry, for good. */
+static __always_inline void record_entry(struct gpubpf_counts *c, const struct frame *f, __u64 id)
+{
+	c->entered++;
+	if (emit_call(f, id, 0, 0, 0))
+		c->recorded++;
+	else
+		c->lost_ring++;
 }
 
 /* 0: a return probe is wanted; 1: not. */
@@ -321,24 +346,28 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	if (entry_only) {
 		f = &t->frames[0];
 		fill_frame(ctx, f, cookie, sp);
-		c->entered++;
-		if (emit_call(f, id, 0, 0, 0))
-			c->recorded++;
-		else
-			c->lost_ring++;
+		record_entry(c, f, id);
 		return 1;
 	}
 	drop_stale(t, api, sp);
 	depth = t->depth;
+	if (depth >= OPEN_CALLS) {
+		c->nested++;
+		c->lost_depth++;
+		return 1;
+	}
+	f = frame_at(t, depth);
+	fill_frame(ctx, f, cookie, sp);
+	if (leave_return_out(t, cookie, f->t_entry)) {
+		f->flags |= GPUBPF_CALL_UNMEASURED;
+		c->unmeasured++;
+		record_entry(c, f, id);
+		return 1;
+	}
 	if (depth)
 		c->nested++;
 	else
 		c->entered++;
-	if (depth >= OPEN_CALLS) {
-		c->lost_depth++;
-		return 1;
-	}
-	fill_frame(ctx, frame_at(t, depth), cookie, sp);
 	t->depth = depth + 1;
 	return 0;
 }

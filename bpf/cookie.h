@@ -21,7 +21,7 @@ enum cookie_blob {
 #define COOKIE_NO_ARG 15
 
 /* Bits: api 0–11 · nargs 12–15 · blob kind 16–19 · blob argument 20–23 · blob length 24–36 ·
- * out argument 40–43 · out is 4 bytes wide 44 */
+ * out argument 40–43 · out is 4 bytes wide 44 · a launch 45 */
 #define COOKIE_API(c) ((__u32)((c)&0xfff))
 #define COOKIE_NARGS(c) ((__u32)((c) >> 12 & 0xf))
 #define COOKIE_BLOB(c) ((__u32)((c) >> 16 & 0xf))
@@ -29,10 +29,12 @@ enum cookie_blob {
 #define COOKIE_BLOB_LEN(c) ((__u32)((c) >> 24 & 0x1fff))
 #define COOKIE_OUT_ARG(c) ((__u32)((c) >> 40 & 0xf))
 #define COOKIE_OUT32(c) ((__u32)((c) >> 44 & 1))
+#define COOKIE_LAUNCH(c) ((__u32)((c) >> 45 & 1))
 
-#define COOKIE_MAKE(api, nargs, blob, blob_arg, blob_len, out_arg, out32)                                    \
+#define COOKIE_MAKE(api, nargs, blob, blob_arg, blob_len, out_arg, out32, launch)                            \
 	((__u64)(api) | (__u64)(nargs) << 12 | (__u64)(blob) << 16 | (__u64)(blob_arg) << 20 |                \
-	 (__u64)(blob_len) << 24 | (__u64)(out_arg) << 40 | (__u64)(out32) << 44)
+	 (__u64)(blob_len) << 24 | (__u64)(out_arg) << 40 | (__u64)(out32) << 44 |               \
+	 (__u64)(launch) << 45)
 
 /*
  * Where the kernel has no attach cookies (before 5.15) user space loads one copy of each program per entry

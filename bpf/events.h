@@ -34,6 +34,7 @@ enum gpubpf_call_flags {
 	GPUBPF_CALL_STACK_FAULT = 1u << 4, /* words from the stack could not be read: only the register words count */
 	GPUBPF_CALL_OUT_FAULT = 1u << 5,   /* the call succeeded but out could not be read */
 	GPUBPF_CALL_OPEN = 1u << 6,        /* still inside the call when its thread or the capture ended */
+	GPUBPF_CALL_UNMEASURED = 1u << 7,  /* one of many launches in a row: recorded at its entry alone */
 };
 
 #define GPUBPF_WORDS_SHORT 6
@@ -111,6 +112,7 @@ struct gpubpf_counts {
 	__u64 lost_depth;     /* nested deeper than the per-thread stack of open calls */
 	__u64 abandoned;      /* entered, and its frame left without a return (longjmp, exec, thread exit) */
 	__u64 orphan_return;  /* returned without a seen entry: a call open when its process became a target */
+	__u64 unmeasured;     /* of recorded and lost_ring: at its entry alone, see GPUBPF_CALL_UNMEASURED */
 };
 
 #define GPUBPF_API_MAX 4096 /* ids of armed entry points: one per symbol and library */
@@ -133,7 +135,7 @@ _Static_assert(__builtin_offsetof(struct gpubpf_call, result) == 32, "wire");
 _Static_assert(__builtin_offsetof(struct gpubpf_call, out) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_task) == 72, "wire");
 _Static_assert(sizeof(struct gpubpf_xid) == 184, "wire");
-_Static_assert(sizeof(struct gpubpf_counts) == 80, "wire");
+_Static_assert(sizeof(struct gpubpf_counts) == 88, "wire");
 #endif
 
 #endif

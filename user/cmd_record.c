@@ -16,7 +16,7 @@
 struct record_opts {
 	struct opt_list pids, libcuda;
 	const char *output;
-	unsigned long long duration, calls, ring_size, max_threads, compress;
+	unsigned long long returns, duration, calls, ring_size, max_threads, compress;
 	int system, force, follow, entry_only, quiet, verbose;
 	enum attach_method method;
 };
@@ -48,6 +48,11 @@ static const struct opt options[] = {
 	  1, NULL, 0, NULL },
 	{ 0, "entry-only", OPT_FLAG, NULL, O(entry_only),
 	  "probe entries alone: no results, durations, returned pointers or nesting, at a lower cost", 0, NULL, 0, NULL },
+	{ 0, "returns", OPT_UINT, "N", O(returns),
+	  "of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
+	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
+	  "has no session probes all are measured",
+	  0, NULL, 1, "8" },
 	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda), "probe this file as well, if it is not found by itself", 0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
 	  "room for records between kernel and gpubpf, for when records are lost for lack of it", 0, NULL, 1, "16M" },
@@ -135,6 +140,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 			.max_threads = (uint32_t)o->max_threads,
 			.trace_all = o->system,
 			.entry_only = o->entry_only,
+			.measure_one_of = (uint32_t)o->returns,
 		},
 		.libcuda = o->libcuda.items,
 		.nlibcuda = o->libcuda.n,
@@ -160,7 +166,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1 };
+	struct record_opts o = { .follow = 1, .compress = 1, .returns = 8 };
 	struct err err = { "" };
 	pid_t *pids = NULL;
 	int rest, e, status = 2;
@@ -176,6 +182,8 @@ static int run(int argc, char **argv)
 		status = usage("one of -p PID, -a, or a command is needed");
 	else if (o.compress > 19)
 		status = usage("--compress takes 0 to 19");
+	else if (!o.returns || o.returns > 1000000)
+		status = usage("--returns takes 1 to 1000000");
 	else if (o.ring_size && (o.ring_size < 4096 || o.ring_size > 1ull << 30))
 		status = usage("--ring-size takes 4K to 1G");
 	else if (o.max_threads > 1u << 20)

@@ -23,10 +23,11 @@
 typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
 			 void **);
 
-enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD, ARMS };
+enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD_SOME, RECORD, ARMS };
 
 static const char *const names[ARMS] = {
-	"bare call", "empty program, entry", "empty program, entry and return", "recorded, entry only", "recorded",
+	"bare call", "empty program, entry", "empty program, entry and return", "recorded, entry only",
+	"recorded, 1 return in 8", "recorded, all returns",
 };
 
 struct bench {
@@ -100,9 +101,9 @@ static void *drain_main(void *arg)
 	return NULL;
 }
 
-static double record_ns(const struct bench *b, bool entry_only, uint64_t *lost)
+static double record_ns(const struct bench *b, bool entry_only, unsigned one_of, uint64_t *lost)
 {
-	struct attach_opts o = { .entry_only = entry_only };
+	struct attach_opts o = { .entry_only = entry_only, .measure_one_of = one_of };
 	struct attach_result res;
 	struct drain d = { 0 };
 	struct attach *a;
@@ -125,6 +126,22 @@ static double record_ns(const struct bench *b, bool entry_only, uint64_t *lost)
 	attach_result_free(&res);
 	attach__close(a);
 	return ns;
+}
+
+/* An empty program at the entry and return of every launch on the machine for a while: the kernel's own floor
+ * under a real loop. */
+static int hold(const struct bench *b, unsigned seconds)
+{
+	int prog = empty_program(KERNEL_UPROBE_SESSION), link;
+	uint64_t cookie = 0;
+
+	link = kernel_link_multi(prog, true, false, b->lib, &b->offset, &cookie, 1, 0);
+	if (link < 0) {
+		fprintf(stderr, "callcost: no session probe: %s\n", strerror(-link));
+		return 1;
+	}
+	sleep(seconds);
+	return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -162,20 +179,23 @@ int main(int argc, char **argv)
 	double v[ARMS][64], med[ARMS];
 	uint64_t lost = 0;
 
-	if (argc < 2 || rounds < 1 || rounds > 64 || b.calls < 1) {
-		fprintf(stderr, "usage: callcost LIBCUDA [CALLS [ROUNDS]]\n");
+	if (argc < 2 || rounds < 1 || rounds > 64 || (b.calls < 1 && strcmp(argv[2], "hold") != 0)) {
+		fprintf(stderr, "usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold SECONDS\n");
 		return 2;
 	}
 	libbpf_set_print(NULL);
 	if (setup(&b))
 		return 1;
+	if (argc > 3 && strcmp(argv[2], "hold") == 0)
+		return hold(&b, (unsigned)rounds);
 	loop_ns(&b);
 	for (int r = 0; r < rounds; r++) {
 		v[BARE][r] = loop_ns(&b);
 		v[FLOOR_ENTRY][r] = floor_ns(&b, false);
 		v[FLOOR_BOTH][r] = floor_ns(&b, true);
-		v[RECORD_ENTRY][r] = record_ns(&b, true, &lost);
-		v[RECORD][r] = record_ns(&b, false, &lost);
+		v[RECORD_ENTRY][r] = record_ns(&b, true, 1, &lost);
+		v[RECORD_SOME][r] = record_ns(&b, false, 8, &lost);
+		v[RECORD][r] = record_ns(&b, false, 1, &lost);
 	}
 	for (int a = 0; a < ARMS; a++) {
 		qsort(v[a], (size_t)rounds, sizeof(double), by_value);

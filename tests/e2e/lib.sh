@@ -35,7 +35,7 @@ sim_record() # NAME ARG…
 {
 	local name=$1
 	shift
-	LD_LIBRARY_PATH=$SIM SIMCUDA_LOG=$T/$name.simlog "$GPUBPF" record -q -o "$T/$name.gpubpf" "$@" \
+	LD_LIBRARY_PATH=$SIM SIMCUDA_LOG=$T/$name.simlog "$GPUBPF" record -q --returns 1 -o "$T/$name.gpubpf" "$@" \
 		>"$T/$name.out" 2>"$T/$name.err"
 }
 

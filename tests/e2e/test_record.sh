@@ -70,6 +70,19 @@ check R14_entry_only_has_no_duration null "$(report entry '.sections.apis.rows[0
 check entry_only_counts "$(inspect entry '[.counters.by_entry_point[].entered] | add')" \
 	"$(inspect entry '[.counters.by_entry_point[].recorded] | add')"
 
+# Launches in a row: each is counted and recorded, some are measured to their return, and that is said.
+export SIMCUDA_FAST=1
+sim_record row --returns 4 -- "$SIM/launchloop" --launches 20000
+unset SIMCUDA_FAST
+check in_a_row_all_recorded "20000 20000 0" "$(inspect row '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") |
+	"\(.entered) \(.records_in_file) \(.recorded - (.returned + .unmeasured))"')"
+if [ "$("$GPUBPF" inspect --json "$T/row.gpubpf" | jq -r .metadata.attach)" = session ]; then
+	check in_a_row_some_unmeasured true "$(inspect row '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") |
+		.unmeasured > 0 and .returned > 2000')"
+	check_has in_a_row_is_said "entry alone" "$("$GPUBPF" report "$T/row.gpubpf")"
+fi
+check others_are_all_measured 0 "$(inspect row '[.counters.by_entry_point[] | select(.symbol != "cuLaunchKernel") | .unmeasured // 0] | add')"
+
 # C7: a ring far too small. Every call is counted; records and losses add up; the verdict says it.
 sim_record tiny --ring-size 4K -- "$SIM/launchloop" --launches 100000 --threads 2
 check C7_all_counted "$("$SIM/simlog" --counts "$T/tiny.simlog" | awk '$1 == "cuLaunchKernel" {print $2}')" \

@@ -14,6 +14,7 @@
 #include "maps.h"
 #include "util/err.h"
 
+#define IN_A_ROW_NS 20000
 #define INITIAL_PID_NS 0xEFFFFFFCu /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
 /* Perf-based probes take a descriptor each: entries and returns of a whole table pass the usual 1024. */
@@ -123,6 +124,8 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 	a->has_view = !stat("/proc/self/ns/pid", &ns) && ns.st_ino != INITIAL_PID_NS;
 	a->skel->rodata->trace_all = o->trace_all;
 	a->skel->rodata->entry_only = o->entry_only;
+	a->skel->rodata->measure_one_of = attach__measure_one_of(a);
+	a->skel->rodata->in_a_row_ns = o->in_a_row_ns ? o->in_a_row_ns : IN_A_ROW_NS;
 	a->skel->rodata->has_view = a->has_view;
 	a->skel->rodata->view_inum = a->has_view ? (uint32_t)ns.st_ino : 0;
 	*out = a;
@@ -146,6 +149,11 @@ int attach__load(struct attach *a, struct err *err)
 			       "`gpubpf record --verbose` names it");
 	return err_set(err, e, "the kernel refuses the BPF programs: %s; `gpubpf record --verbose` shows its reasons",
 		       strerror(-e));
+}
+
+uint32_t attach__measure_one_of(const struct attach *a)
+{
+	return a->method == ATTACH_SESSION && a->opts.measure_one_of > 1 ? a->opts.measure_one_of : 1;
 }
 
 enum attach_method attach__method(const struct attach *a)

@@ -27,11 +27,15 @@ struct attach_opts {
 	uint32_t max_threads;      /* 0: 16384 threads with calls at the same time */
 	uint32_t max_targets;      /* 0: 16384 processes */
 	bool trace_all;            /* every process is a target */
+	uint32_t measure_one_of;   /* of launches in a row about one of so many is measured to its return; 0, 1: all.
+				    * Only sessions can do it: attach__measure_one_of() says what came of it */
+	uint64_t in_a_row_ns;      /* 0: 20 us */
 	bool entry_only;           /* no return probes: no result, no duration, half the cost */
 };
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
 int attach__load(struct attach *a, struct err *err);
+uint32_t attach__measure_one_of(const struct attach *a);
 enum attach_method attach__method(const struct attach *a);
 
 /* What became of one library's entry points; id of symbol i is first_id + i. */

@@ -59,5 +59,5 @@ uint64_t cookie_for(const struct api *a, uint32_t id)
 			blob_arg = i;
 		}
 	}
-	return COOKIE_MAKE(id, a->nargs, blob, blob_arg, len, out, out32);
+	return COOKIE_MAKE(id, a->nargs, blob, blob_arg, len, out, out32, a->cls == API_LAUNCH);
 }

@@ -236,6 +236,7 @@ static json_t *api_counts(const struct inspection *s)
 		set_if(o, "lost_depth", c->has_lost_depth, c->lost_depth);
 		set_if(o, "abandoned", c->has_abandoned, c->abandoned);
 		set_if(o, "orphan_return", c->has_orphan_return, c->orphan_return);
+		set_if(o, "unmeasured", c->has_unmeasured, c->unmeasured);
 		set_if(o, "in_flight", c->has_in_flight, c->in_flight);
 		if (c->api < GPUBPF_API_MAX)
 			set_int(o, "records_in_file", s->in_file[c->api]);

@@ -71,6 +71,7 @@ static void add_counts(const struct ledger_input *in, struct ledger *l)
 		line->abandoned += c->abandoned;
 		line->in_flight += c->in_flight;
 		line->orphan_returns += c->orphan_return;
+		line->unmeasured += c->unmeasured;
 	}
 }
 
@@ -109,6 +110,7 @@ static void add_up(struct ledger *l)
 		t->abandoned += n->abandoned;
 		t->in_flight += n->in_flight;
 		t->orphan_returns += n->orphan_returns;
+		t->unmeasured += n->unmeasured;
 		t->in_file += n->in_file;
 		t->unexplained = (int64_t)((uint64_t)t->unexplained + (uint64_t)n->unexplained);
 	}
@@ -273,6 +275,11 @@ static void name_facts(struct ledger *l)
 		FACT(l, "abandoned", t->abandoned, "",
 		     "%" PRIu64 " calls never returned: their thread ended, called exec or jumped out",
 		     t->abandoned);
+	if (t->unmeasured)
+		FACT(l, "unmeasured", t->unmeasured, "gpubpf record --returns 1 measures each",
+		     "%" PRIu64 " launches that followed another closely were recorded at their entry alone: durations and "
+		     "failures are those of the measured ones",
+		     t->unmeasured);
 	if (t->orphan_returns)
 		FACT(l, "orphan_return", t->orphan_returns, "",
 		     "%" PRIu64

@@ -31,6 +31,8 @@ static void fill_api(Gpubpf__ApiCounts *m, uint32_t id, const struct gpubpf_coun
 	m->lost_depth = c->lost_depth;
 	m->abandoned = c->abandoned;
 	m->orphan_return = c->orphan_return;
+	m->has_unmeasured = c->unmeasured != 0;
+	m->unmeasured = c->unmeasured;
 }
 
 static void add_result(uint32_t api, int32_t result, uint64_t count, void *arg)

@@ -82,6 +82,8 @@ int recorder_describe(struct recorder *r)
 	m.n_clock = 1;
 	m.attach = (char *)attach_method_names[attach__method(r->attach)];
 	m.entry_only = o->attach.entry_only;
+	m.has_measure_one_of = true;
+	m.measure_one_of = attach__measure_one_of(r->attach);
 	e = capture_writer__meta(r->writer, &m, r->err);
 out:
 	free(h);

@@ -31,11 +31,11 @@
 		  "calls that had not returned when their thread or the capture ended: no duration", true }, \
 		{ "nested", "NESTED", UNIT_COUNT,                                                            \
 		  "made inside another traced call: not in calls, not in the times", true },                 \
-		{ "entry_only", "ENTRY ONLY", UNIT_COUNT,                                                    \
-		  "calls recorded at their entry: neither result nor duration", true },                      \
+		{ "entry_only", "NOT TIMED", UNIT_COUNT,                                                    \
+		  "calls recorded at their entry alone: neither result nor duration", true },                      \
 		{ "bad_time", "BAD TIME", UNIT_COUNT,                                                        \
 		  "calls whose return is before their entry: in no duration", true },                        \
-		{ "total_ns", "TOTAL", UNIT_NS, "sum of the durations", false },                             \
+		{ "total_ns", "TOTAL", UNIT_NS, "sum of the measured durations", false },                             \
 		{ "mean_ns", "MEAN", UNIT_NS, "total_ns divided by the calls with a duration", false },      \
 		{ "p50_ns", "P50", UNIT_NS, "median duration, within 1 %", false },                          \
 		{ "p99_ns", "P99", UNIT_NS, "99th percentile of the durations, within 1 %", false },         \
@@ -86,7 +86,8 @@ static const struct column launch_columns[] = {
 	{ "cluster", "CLUSTER", UNIT_TEXT, "blocks per cluster in x, y, z, where the launch asks for clusters", true },
 	{ "shared_bytes", "SHARED", UNIT_BYTES, "dynamic shared memory per block", false },
 	{ "streams", "STREAMS", UNIT_COUNT, "distinct streams that these launches were put on", false },
-	HOST_TIME,
+	{ "host_ns", NULL, UNIT_NS, "time that threads spent inside the measured calls", false },
+	{ "host_mean_ns", "HOST MEAN", UNIT_NS, "host_ns divided by the measured calls; not time on the GPU", false },
 	{ "pid", NULL, UNIT_ID, "process of an unresolved function, whose handle means nothing elsewhere", false },
 	{ "handle", NULL, UNIT_HEX, "handle of an unresolved function", false },
 	{ "mangled", NULL, UNIT_TEXT, "name as the module has it", false },
