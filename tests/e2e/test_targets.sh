@@ -54,6 +54,34 @@ wait $R $LOOP_PID
 check no_follow_only_the_target 2000 "$("$GPUBPF" inspect --json --apis "$T/alone" | jq '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") | .entered')"
 check no_follow_others_do_not_hit 0 "$("$GPUBPF" inspect --json "$T/alone" | jq .counters.global.other_process)"
 
+# A process that has not loaded libcuda yet, and becomes another program before it does.
+rm -f "$GO"
+mkfifo "$GO"
+sh -c "read x; exec $SIM/launchloop --launches 700" <"$GO" >/dev/null &
+P=$!
+exec 9>"$GO"
+"$GPUBPF" record -q -o "$T/before" -p $P &
+R=$!
+wait_for 20 attached "$T/before"
+go
+wait $R $P
+check not_loaded_yet 700 "$("$GPUBPF" inspect --json --apis "$T/before" | jq '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") | .entered')"
+
+# Several processes by -p, and the whole machine.
+"$SIM/launchloop" --launches 100000000 >/dev/null &
+P1=$!
+"$SIM/launchloop" --launches 100000000 >/dev/null &
+P2=$!
+wait_for 20 grep -q libcuda /proc/$P1/maps
+wait_for 20 grep -q libcuda /proc/$P2/maps
+"$GPUBPF" record -q -d 500ms -o "$T/several" -p $P1,$P2
+check several_processes 2 "$("$GPUBPF" inspect --records --json "$T/several" | jq -s '[.[] | select(.api == "cuLaunchKernel") | .pid] | unique | length')"
+"$GPUBPF" record -q -a -d 500ms -o "$T/all"
+check whole_machine "true system" "$("$GPUBPF" inspect --records --json "$T/all" | jq -s "[.[] | .pid] | any(. == $P1) and any(. == $P2)"
+	) $("$GPUBPF" inspect --json "$T/all" | jq -r '.metadata.processes[0].origin')"
+kill -9 $P1 $P2
+wait $P1 $P2 2>/dev/null
+
 # Ends: duration, calls, signals. Nothing that was counted may be missing.
 for end in "-d 300ms:duration" "--calls 500:calls"; do
 	start_loop --launches 100000000

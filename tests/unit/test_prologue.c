@@ -28,6 +28,15 @@ T(endbr64_is_passed)
 	expect("endbr64 alone", CHOOSE("\xf3\x0f\x1e\xfa"), 0, "stepped");
 }
 
+/* A probe on it would become a call that kills forked children (Linux 6.18). */
+T(nop5_is_never_probed)
+{
+	expect("nop5; push", CHOOSE("\x0f\x1f\x44\x00\x00\x55\x48"), 5, "nop5+push");
+	expect("endbr64; nop5; push", CHOOSE("\xf3\x0f\x1e\xfa\x0f\x1f\x44\x00\x00\x55"), 9, "nop5+push");
+	expect("nop5; mov", CHOOSE("\x0f\x1f\x44\x00\x00\x48\x89\xe5"), 5, "stepped");
+	expect("nop5; cmpl; je", CHOOSE("\x0f\x1f\x44\x00\x00\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 12, "cmp+jcc");
+}
+
 /* Drivers 535 to 555: cmpl $imm,disp(%rip); je */
 T(compare_and_jump)
 {

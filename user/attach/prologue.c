@@ -44,6 +44,17 @@ static size_t compare_rip(const uint8_t *p, size_t n)
 	return 0;
 }
 
+/*
+ * The 5-byte nop that -fpatchable-function-entry and -mfentry leave. Linux 6.18 turns a probe on it into a call, which
+ * corrupts the red zone of a leaf and kills forked children: never probe it, go behind.
+ */
+static bool is_nop5(const uint8_t *p, size_t n)
+{
+	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+
+	return n >= sizeof(nop5) && memcmp(p, nop5, sizeof(nop5)) == 0;
+}
+
 static const char *cheap_kind(const uint8_t *p, size_t n)
 {
 	if (is_push(p, n))
@@ -58,12 +69,12 @@ static const char *cheap_kind(const uint8_t *p, size_t n)
 }
 
 static const struct {
-	const char *cheap, *behind_endbr, *behind_cmp;
+	const char *cheap, *behind_endbr, *behind_nop5, *behind_cmp;
 } names[] = {
-	{ "push", "endbr64+push", "cmp+push" },
-	{ "nop", "endbr64+nop", "cmp+nop" },
-	{ "jcc", "endbr64+jcc", "cmp+jcc" },
-	{ "jmp", "endbr64+jmp", "cmp+jmp" },
+	{ "push", "endbr64+push", "nop5+push", "cmp+push" },
+	{ "nop", "endbr64+nop", "nop5+nop", "cmp+nop" },
+	{ "jcc", "endbr64+jcc", "nop5+jcc", "cmp+jcc" },
+	{ "jmp", "endbr64+jmp", "nop5+jmp", "cmp+jmp" },
 };
 
 struct prologue prologue_choose(unsigned machine, const uint8_t *code, size_t n)
@@ -72,6 +83,7 @@ struct prologue prologue_choose(unsigned machine, const uint8_t *code, size_t n)
 	struct prologue none = { 0, "stepped" };
 	size_t at = 0, cmp;
 	const char *kind;
+	bool nop5;
 
 	if (machine != EM_X86_64)
 		return (struct prologue){ 0, "entry" };
@@ -79,6 +91,11 @@ struct prologue prologue_choose(unsigned machine, const uint8_t *code, size_t n)
 		n = PROLOGUE_BYTES;
 	if (n >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
 		at = sizeof(endbr64);
+	nop5 = is_nop5(code + at, n - at);
+	if (nop5) {
+		at += 5;
+		none.offset = (uint32_t)at;
+	}
 	cmp = compare_rip(code + at, n - at);
 	if (cmp >= n - at)
 		return none;
@@ -86,9 +103,10 @@ struct prologue prologue_choose(unsigned machine, const uint8_t *code, size_t n)
 	for (size_t i = 0; kind && i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i].cheap, kind) != 0)
 			continue;
-		return (struct prologue){ (uint32_t)(at + cmp), cmp ? names[i].behind_cmp
-								 : at ? names[i].behind_endbr
-								      : names[i].cheap };
+		return (struct prologue){ (uint32_t)(at + cmp), cmp    ? names[i].behind_cmp
+								 : nop5 ? names[i].behind_nop5
+								 : at	? names[i].behind_endbr
+									: names[i].cheap };
 	}
 	return none;
 }

@@ -6,6 +6,7 @@
  *
  *   push %rbp …                          emulated: +0             (driver 580)
  *   endbr64; push …                      the push: +4
+ *   nop5; push …                    the push: +5; the nop itself is never probed, see prologue.c
  *   cmpl $imm,disp(%rip); je …           the jump: behind the compare (drivers 535 to 555)
  *
  * An offset is only taken when every call passes it with the argument registers and SP still as at entry, so
