@@ -110,6 +110,8 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 	/* an entry-only recording wants no session: its one program would be called at returns for nothing */
 	if (o->entry_only && o->method == ATTACH_AUTO && a->method == ATTACH_SESSION && !kernel_try(ATTACH_MULTI, NULL))
 		a->method = ATTACH_MULTI;
+	if (!a->opts.entry_only && !kernel_return_probes_safe(false))
+		a->opts.entry_only = a->returns_unsafe = true;
 	a->skel = gpubpf_bpf__open();
 	if (!a->skel) {
 		e = err_set(err, -errno, "cannot open the BPF object inside this program: %s", strerror(errno));
@@ -123,7 +125,7 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 	}
 	a->has_view = !stat("/proc/self/ns/pid", &ns) && ns.st_ino != INITIAL_PID_NS;
 	a->skel->rodata->trace_all = o->trace_all;
-	a->skel->rodata->entry_only = o->entry_only;
+	a->skel->rodata->entry_only = a->opts.entry_only;
 	a->skel->rodata->measure_one_of = attach__measure_one_of(a);
 	a->skel->rodata->in_a_row_ns = o->in_a_row_ns ? o->in_a_row_ns : IN_A_ROW_NS;
 	a->skel->rodata->has_view = a->has_view;
@@ -149,6 +151,12 @@ int attach__load(struct attach *a, struct err *err)
 			       "`gpubpf record --verbose` names it");
 	return err_set(err, e, "the kernel refuses the BPF programs: %s; `gpubpf record --verbose` shows its reasons",
 		       strerror(-e));
+}
+
+bool attach__entry_only(const struct attach *a, bool *unsafe)
+{
+	*unsafe = a->returns_unsafe;
+	return a->opts.entry_only;
 }
 
 uint32_t attach__measure_one_of(const struct attach *a)

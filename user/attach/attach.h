@@ -35,6 +35,8 @@ struct attach_opts {
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
 int attach__load(struct attach *a, struct err *err);
+/* Entries alone: asked for, or because return probes would kill processes behind seccomp filters here (*unsafe). */
+bool attach__entry_only(const struct attach *a, bool *unsafe);
 uint32_t attach__measure_one_of(const struct attach *a);
 enum attach_method attach__method(const struct attach *a);
 

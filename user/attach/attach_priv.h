@@ -15,7 +15,7 @@ struct attach {
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
-	bool has_view;
+	bool has_view, returns_unsafe;
 };
 
 /* The attach cookie of an entry point (bpf/cookie.h). */

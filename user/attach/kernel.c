@@ -97,9 +97,9 @@ __attribute__((noinline, used)) static void anchor(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-static int anchor_offset(uint64_t *offset)
+int kernel_own_offset(void (*fn)(void), uint64_t *offset)
 {
-	uintptr_t addr = (uintptr_t)anchor;
+	uintptr_t addr = (uintptr_t)fn;
 	unsigned long start, end, off;
 	char line[512], perm[8];
 	int found = -ENOENT;
@@ -118,7 +118,7 @@ static int anchor_offset(uint64_t *offset)
 	return found;
 }
 
-static int trivial_program(unsigned attach_type)
+int kernel_trivial_program(unsigned attach_type)
 {
 	struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
@@ -134,11 +134,11 @@ int kernel_try(enum attach_method m, struct err *err)
 {
 	unsigned type = m == ATTACH_SESSION ? KERNEL_UPROBE_SESSION : m == ATTACH_MULTI ? KERNEL_UPROBE_MULTI : 0;
 	uint64_t offset, cookie = 1;
-	int prog, link, e = anchor_offset(&offset);
+	int prog, link, e = kernel_own_offset(anchor, &offset);
 
 	if (e)
 		return err_set(err, e, "cannot find an own function to probe: %s", strerror(-e));
-	prog = trivial_program(type);
+	prog = kernel_trivial_program(type);
 	if (prog < 0)
 		return err_set(err, prog, "the kernel refuses a trivial BPF program: %s", strerror(-prog));
 	if (type)

@@ -43,4 +43,14 @@ int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, u
  */
 int kernel_try(enum attach_method m, struct err *err);
 
+/*
+ * False where a return probe would kill a process behind a seccomp filter (Linux 6.11 to 6.14 without the fix); see
+ * retsafe.c. `always_try`: also on kernels where it is known.
+ */
+bool kernel_return_probes_safe(bool always_try);
+
+/* For trials: a program that does nothing; the file offset in /proc/self/exe of a function of ours. */
+int kernel_trivial_program(unsigned attach_type);
+int kernel_own_offset(void (*fn)(void), uint64_t *offset);
+
 #endif

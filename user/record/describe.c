@@ -51,6 +51,7 @@ int recorder_describe(struct recorder *r)
 	Gpubpf__Option opt[8], *opts[8];
 	Gpubpf__ClockPair clock, *clocks = &clock;
 	char text[8][32];
+	bool unsafe;
 	struct hostinfo *h = malloc(sizeof(*h));
 	uint32_t *targets = calloc(o->npids + 1, sizeof(*targets));
 	int e = -ENOMEM;
@@ -81,7 +82,7 @@ int recorder_describe(struct recorder *r)
 	m.clock = &clocks;
 	m.n_clock = 1;
 	m.attach = (char *)attach_method_names[attach__method(r->attach)];
-	m.entry_only = o->attach.entry_only;
+	m.entry_only = attach__entry_only(r->attach, &unsafe);
 	m.has_measure_one_of = true;
 	m.measure_one_of = attach__measure_one_of(r->attach);
 	e = capture_writer__meta(r->writer, &m, r->err);

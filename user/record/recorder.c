@@ -134,15 +134,26 @@ static int add_target(struct recorder *r, pid_t pid, const char *origin)
 	return e;
 }
 
+static int warn_unsafe(struct recorder *r)
+{
+	const char *text = "return probes kill processes behind seccomp filters on this kernel (mended in 6.14): entries alone are "
+			   "recorded, without results and durations";
+
+	recorder_say(r, "%s", text);
+	return recorder_note(r, "returns_unsafe", text, 0);
+}
+
 static int begin(struct recorder *r)
 {
-	bool xid = false;
+	bool xid = false, unsafe;
 	int e;
 
 	r->start = recorder_now();
 	e = capture_writer__open(r->o->output, &r->o->file, &r->writer, r->err);
 	if (!e)
 		e = recorder_describe(r);
+	if (!e && attach__entry_only(r->attach, &unsafe) && unsafe)
+		e = warn_unsafe(r);
 	if (!e && mmapwatch__open(&r->mmaps)) {
 		r->mmaps = NULL;
 		e = recorder_note(r, "no_mmap_events", "late libraries are looked for four times a second", 0);
