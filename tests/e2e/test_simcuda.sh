@@ -169,7 +169,7 @@ simcuda_real_headers() {
 		"$SIM"/real/$p >"$T/out" 2>&1 || reason "$p: $(tail -2 "$T/out")"
 	done
 	SIMCUDA_STUB=1 "$SIM/real/callall" "$T/truth.real" >/dev/null || reason callall
-	"$SIM/real/selftest" >"$T/out" || reason "selftest: $(grep -B3 '^not ok' "$T/out" | head)"
+	timeout 120 "$SIM/real/selftest" >"$T/out" || reason "selftest: $(grep -B3 '^not ok' "$T/out" | head)"
 	verdict simcuda_real_headers
 }
 
@@ -228,4 +228,7 @@ simcuda_callall_distinct
 simcuda_launch_is_cheap
 simcuda_real_headers
 simcuda_nvcc
-"$SIM/selftest"
+timeout 120 "$SIM/selftest"
+rc=$?
+[ $rc -le 1 ] || reason "selftest ended with $rc"
+verdict simcuda_selftest_ends
