@@ -41,7 +41,7 @@ IS_CLANG := $(findstring clang,$(CC))
 WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 # No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
-BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen $(PREFIX_MAP)
+BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
@@ -50,7 +50,7 @@ BPF_CFLAGS = -g -O2 -Wall -Wextra -Werror -target bpf -D__TARGET_ARCH_$(BPF_ARCH
 LIBS := -lbpf -lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
 LDLIBS ?= $(LIBS)
 
-LIB_SRC := $(wildcard user/*/*.c)
+LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)
 CMD_SRC := $(wildcard user/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/capture.pb-c.o
@@ -209,7 +209,7 @@ check-cppcheck: $(GEN)
 	@cppcheck -q -j 2 --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
 		--suppress=preprocessorErrorDirective:$(B)/gen/* --suppress=*:$(B)/gen/* \
-		-D_GNU_SOURCE -Iuser -Ibpf -I$(B)/gen $(LIB_SRC) $(CMD_SRC)
+		-D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(LIB_SRC) $(CMD_SRC)
 
 check-tidy: $(GEN)
 	$(call need-tool,CLANG_TIDY)@printf '%s\n' $(LIB_SRC) $(CMD_SRC) | \
