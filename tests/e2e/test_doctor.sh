@@ -71,8 +71,9 @@ json_agrees_with_the_text()
 	"$GPUBPF" doctor >"$T/text" 2>/dev/null </dev/null
 	"$GPUBPF" doctor --json >"$T/json" 2>"$T/err" </dev/null
 	jq -e . "$T/json" >/dev/null || bad+=('not JSON')
-	jq -r '.checks[] | "\(.state) \(.check)"' "$T/json" >"$T/a"
-	sed '/^$/,$d' "$T/text" | awk '{ print $1, $2 }' >"$T/b"
+	# Other processes come and go between the two runs, and with them the libcuda that they have mapped.
+	jq -r '.checks[] | select(.check != "libcuda") | "\(.state) \(.check)"' "$T/json" >"$T/a"
+	sed '/^$/,$d' "$T/text" | awk '$2 != "libcuda" { print $1, $2 }' >"$T/b"
 	diff "$T/a" "$T/b" >"$T/diff" || bad+=("$(cat "$T/diff")")
 	[ "$(jq .can_record "$T/json")" = "$(grep -q 'can work' "$T/text" && echo true || echo false)" ] || bad+=('can_record differs')
 	jq -e 'all(.checks[]; .advice != null or .state != "missing")' "$T/json" >/dev/null || bad+=('a lack without advice')
