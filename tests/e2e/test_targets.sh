@@ -170,6 +170,17 @@ sim_record two --libcuda "$T/copy/libcuda.so.1" -- sh -c \
 	"\"$SIM/launchloop\" --launches 100; LD_LIBRARY_PATH=$T/copy \"$SIM/launchloop\" --launches 50"
 check two_copies "50 100" "$(inspect two '[.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") | .entered] | sort | join(" ")')"
 
+# A wrapper that sets the library path: found when it becomes the program. Should the search lose the race against a
+# loader that is faster, the capture must say so.
+rm -f "$T/wrapper.simlog"
+SIMCUDA_LOG=$T/wrapper.simlog "$GPUBPF" record -q --returns 1 -o "$T/wrapper.gpubpf" -- \
+	env LD_LIBRARY_PATH="$SIM" "$SIM/launchloop" --launches 500 >/dev/null
+if [ "$(inspect wrapper '[.metadata.notes[].code] | any(. == "late_library")')" = true ]; then
+	ok wrapper_sets_library_path
+else
+	check_truth wrapper_sets_library_path wrapper
+fi
+
 # One that nobody looked for: probed once it is mapped, and the capture says that calls before were not seen.
 mkdir "$T/late"
 cp "$SIM/libcuda.so.1" "$T/late/"

@@ -212,27 +212,72 @@ static void read_link(const char *path, char *out, size_t size)
 	out[len > 0 ? len : 0] = 0;
 }
 
-int libfind_process_candidates(struct liblist *l, pid_t pid)
+/* What a loader's search in a process depends on. */
+struct surroundings {
+	char root[64], exe[PATH_MAX], cwd[PATH_MAX];
+	char *env; /* holds library_path */
+	const char *library_path;
+};
+
+static void read_surroundings(pid_t pid, struct surroundings *s)
 {
-	char path[64], root[64], exe[PATH_MAX], cwd[PATH_MAX], *env = NULL;
-	const char *library_path = NULL;
+	char path[64];
 	size_t n = 0;
 
+	s->env = NULL;
+	s->library_path = NULL;
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	if (!file_read_all(path, 16u << 20, &env, &n)) {
-		for (char *p = env; p < env + n; p += strlen(p) + 1) {
+	if (!file_read_all(path, 16u << 20, &s->env, &n)) {
+		for (char *p = s->env; p < s->env + n; p += strlen(p) + 1) {
 			if (strncmp(p, "LD_LIBRARY_PATH=", 16) == 0)
-				library_path = p + 16;
+				s->library_path = p + 16;
 		}
 	}
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	read_link(path, exe, sizeof(exe));
+	read_link(path, s->exe, sizeof(s->exe));
 	snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
-	read_link(path, cwd, sizeof(cwd));
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	libfind_candidates(l, root, cwd[0] ? cwd : NULL, library_path, exe[0] ? exe : NULL);
-	free(env);
+	read_link(path, s->cwd, sizeof(s->cwd));
+	snprintf(s->root, sizeof(s->root), "/proc/%d/root", pid);
+}
+
+int libfind_process_candidates(struct liblist *l, pid_t pid)
+{
+	struct surroundings s;
+
+	read_surroundings(pid, &s);
+	libfind_candidates(l, s.root, s.cwd[0] ? s.cwd : NULL, s.library_path, s.exe[0] ? s.exe : NULL);
+	free(s.env);
 	return 0;
+}
+
+static uint64_t fnv(uint64_t h, const char *s)
+{
+	do {
+		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	} while (*s++);
+	return h;
+}
+
+uint64_t libfind_process_key(pid_t pid)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	struct surroundings s;
+	char root[32] = "";
+	struct stat st;
+
+	read_surroundings(pid, &s);
+	if (!s.exe[0]) {
+		free(s.env);
+		return 0;
+	}
+	if (!stat(s.root, &st))
+		snprintf(root, sizeof(root), "%llx:%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	h = fnv(fnv(fnv(h, s.exe), s.library_path ? s.library_path : ""), root);
+	/* the directory matters to relative entries alone */
+	if (s.library_path && (s.library_path[0] != '/' || strstr(s.library_path, ":") != NULL))
+		h = fnv(h, s.cwd);
+	free(s.env);
+	return h ? h : 1;
 }
 
 bool libfind_version(const struct libfile *f, char *buf, size_t n)

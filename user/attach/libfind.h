@@ -42,6 +42,9 @@ int libfind_candidates(struct liblist *l, const char *root, const char *cwd, con
 		       const char *exe);
 /* The same for a live process, by its environment, executable and root. */
 int libfind_process_candidates(struct liblist *l, pid_t pid);
+/* A number for what the search of a process depends on (executable, library path, directory, root): equal numbers
+ * find the same files. 0: the process is gone. */
+uint64_t libfind_process_key(pid_t pid);
 /* Adds one file by name. */
 int libfind_add(struct liblist *l, const char *path, const char *open_path, bool mapped, bool deleted,
 		struct err *err);

@@ -145,6 +145,40 @@ static void look_at(struct recorder *r, pid_t pid)
 	}
 }
 
+static bool searched_before(struct recorder *r, uint64_t key)
+{
+	size_t room = sizeof(r->searched) / sizeof(r->searched[0]);
+
+	for (size_t i = 0; i < r->nsearched && i < room; i++) {
+		if (r->searched[i] == key)
+			return true;
+	}
+	r->searched[r->nsearched++ % room] = key;
+	return false;
+}
+
+void recorder_execed(struct recorder *r)
+{
+	for (size_t k = 0; k < r->nexeced; k++) {
+		uint64_t key = libfind_process_key(r->execed[k]);
+		size_t before = r->libs.n;
+
+		if (!key || searched_before(r, key))
+			continue;
+		libfind_process_candidates(&r->libs, r->execed[k]);
+		libfind_mapped(&r->libs, r->execed[k]);
+		for (size_t i = before; i < r->libs.n; i++) {
+			struct libfile *f = &r->libs.files[i];
+			struct err why = { "" };
+
+			if (probe_library(r, f, f->mapped ? (uint32_t)r->execed[k] : 0, &why))
+				recorder_note(r, f->mapped ? "library_refused" : "library_skipped", why.msg,
+					      (uint32_t)r->execed[k]);
+		}
+	}
+	r->nexeced = 0;
+}
+
 void recorder_mapped(pid_t view_pid, void *arg)
 {
 	struct recorder *r = arg;

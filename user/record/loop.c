@@ -33,6 +33,8 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 
 		t = task->time;
 		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
+		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid && r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
+			r->execed[r->nexeced++] = (pid_t)task->view_tgid;
 	} else if (rec->kind == GPUBPF_REC_XID) {
 		t = ((const struct gpubpf_xid *)data)->time;
 	}
@@ -156,6 +158,7 @@ int recorder_loop(struct recorder *r)
 
 		if (got < 0)
 			return got;
+		recorder_execed(r);
 		for (int i = 0; i < n; i++)
 			on_event(r, ev[i].data.fd);
 		now = recorder_now();

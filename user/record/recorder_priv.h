@@ -27,6 +27,10 @@ struct recorder {
 	struct apitab *tab;    /* the built-in table: index = symbol */
 	struct apitab *armed;  /* by api id, over all libraries */
 	struct liblist libs;   /* probed, or tried */
+	pid_t execed[64];      /* processes that became another program and may find another libcuda */
+	size_t nexeced;
+	uint64_t searched[256]; /* libfind_process_key() of searches done, the latest ones */
+	size_t nsearched;
 	struct capture_writer *writer;
 	struct procinfo *procs;
 	struct ring_buffer *ring;
@@ -49,6 +53,8 @@ void recorder_pass_on(struct recorder *r, const struct signalfd_siginfo *si);
 
 /* libs.c: which files, probing them, what the capture says of it */
 int recorder_libraries(struct recorder *r);
+/* Processes that became another program: where their loader would look is probed before it gets there. */
+void recorder_execed(struct recorder *r);
 /* A process has mapped a libcuda, maybe one that is not probed yet. */
 void recorder_mapped(pid_t view_pid, void *arg);
 /* Where no mmap records can be had: looks at the mappings of live targets. */
