@@ -8,7 +8,8 @@
 #define ARCH_RETURN_POP 8
 
 struct pt_regs {
-	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp,
+		ss;
 };
 
 static __always_inline __u64 arch_ip(const struct pt_regs *ctx)

@@ -9,10 +9,10 @@
 
 #define CUDA_ERROR_NOT_READY 600 /* cuda.h: the answer "not yet" of a query, no failure */
 
-#define CONFIG_BYTES 56     /* sizeof(CUlaunchConfig), cuda.h */
-#define CONFIG_ATTRS 40     /* its pointer to attributes … */
-#define CONFIG_NUMATTRS 48  /* … and their number */
-#define ATTR_BYTES 72       /* sizeof(CUlaunchAttribute) */
+#define CONFIG_BYTES 56    /* sizeof(CUlaunchConfig), cuda.h */
+#define CONFIG_ATTRS 40    /* its pointer to attributes … */
+#define CONFIG_NUMATTRS 48 /* … and their number */
+#define ATTR_BYTES 72      /* sizeof(CUlaunchAttribute) */
 
 /* Record sizes: bpf_ringbuf_reserve() wants a constant. */
 #define SIZE_SHORT (sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_SHORT)
@@ -88,7 +88,8 @@ static __always_inline void blob_end(struct gpubpf_call *r, __u8 *blob, __u32 n,
 	r->size = SIZE_LONG + ((n + 7) & ~7u);
 }
 
-static __always_inline void blob_fixed(struct gpubpf_call *r, __u8 *blob, const void *from, __u32 len, __u32 cap)
+static __always_inline void blob_fixed(struct gpubpf_call *r, __u8 *blob, const void *from, __u32 len,
+				       __u32 cap)
 {
 	if (len > cap)
 		len = cap;

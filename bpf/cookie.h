@@ -15,7 +15,7 @@ enum cookie_blob {
 	COOKIE_BLOB_STRPTR = 3, /* the string behind the pointer that the call stored behind the argument */
 	COOKIE_BLOB_CONFIG = 4, /* CUlaunchConfig and its attributes */
 	COOKIE_BLOB_SIZES = 5,  /* an array of 8-byte sizes; the next argument is their number */
-	COOKIE_BLOB_OUT = 6,    /* len bytes behind the argument, written by the call: read after success only */
+	COOKIE_BLOB_OUT = 6, /* len bytes behind the argument, written by the call: read after success only */
 };
 
 #define COOKIE_NO_ARG 15
@@ -32,9 +32,8 @@ enum cookie_blob {
 #define COOKIE_LAUNCH(c) ((__u32)((c) >> 45 & 1))
 
 #define COOKIE_MAKE(api, nargs, blob, blob_arg, blob_len, out_arg, out32, launch)                            \
-	((__u64)(api) | (__u64)(nargs) << 12 | (__u64)(blob) << 16 | (__u64)(blob_arg) << 20 |                \
-	 (__u64)(blob_len) << 24 | (__u64)(out_arg) << 40 | (__u64)(out32) << 44 |               \
-	 (__u64)(launch) << 45)
+	((__u64)(api) | (__u64)(nargs) << 12 | (__u64)(blob) << 16 | (__u64)(blob_arg) << 20 |               \
+	 (__u64)(blob_len) << 24 | (__u64)(out_arg) << 40 | (__u64)(out32) << 44 | (__u64)(launch) << 45)
 
 /*
  * Where the kernel has no attach cookies (before 5.15) user space loads one copy of each program per entry

@@ -11,7 +11,7 @@
 struct frame {
 	__u64 cookie;
 	__u64 t_entry;
-	__u64 sp; /* at function entry */
+	__u64 sp;    /* at function entry */
 	__u64 flags; /* GPUBPF_CALL_… known at entry */
 	__u64 words[GPUBPF_WORDS_MAX];
 };
@@ -19,7 +19,7 @@ struct frame {
 /* A thread of a target. Only the thread itself and its exit touch its entry. */
 struct thread {
 	__u32 tgid;
-	__u32 depth; /* frames in use */
+	__u32 depth;       /* frames in use */
 	__u64 last_launch; /* entry of the last launch at depth 0 */
 	struct frame frames[OPEN_CALLS];
 };
@@ -34,11 +34,12 @@ struct result_key {
 #ifdef __bpf__
 
 /* Settings, frozen at load: the verifier removes what they switch off. */
-const volatile __u8 trace_all;   /* every process is a target */
-const volatile __u8 entry_only;  /* emit at entry; no return probe stands */
-const volatile __u32 measure_one_of; /* launches in a row: about one of so many has its return probed; 0, 1: all */
-const volatile __u64 in_a_row_ns;    /* a launch this soon after the last one is in a row with it */
-const volatile __u8 has_view;    /* the recorder is in a pid namespace of its own: view_inum */
+const volatile __u8 trace_all;  /* every process is a target */
+const volatile __u8 entry_only; /* emit at entry; no return probe stands */
+const volatile __u32
+	measure_one_of; /* launches in a row: about one of so many has its return probed; 0, 1: all */
+const volatile __u64 in_a_row_ns; /* a launch this soon after the last one is in a row with it */
+const volatile __u8 has_view;     /* the recorder is in a pid namespace of its own: view_inum */
 const volatile __u32 view_inum;
 
 struct {

@@ -52,7 +52,8 @@ static __always_inline __u32 view_tgid(struct task_struct *task, __u32 tgid)
 	return pid_in_ns(BPF_CORE_READ(task, group_leader, thread_pid), view_inum);
 }
 
-static __always_inline void emit_task(struct task_struct *task, __u32 event, __u32 peer, __s32 code, __u64 wake)
+static __always_inline void emit_task(struct task_struct *task, __u32 event, __u32 peer, __s32 code,
+				      __u64 wake)
 {
 	struct gpubpf_task *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	__u32 tgid = BPF_CORE_READ(task, tgid);

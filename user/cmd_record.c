@@ -29,40 +29,51 @@ static int parse_method(const char *arg, void *dst, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, -EINVAL, "unknown attach method \"%s\": auto, session, multi, perf or percall", arg);
+	return err_set(err, -EINVAL, "unknown attach method \"%s\": auto, session, multi, perf or percall",
+		       arg);
 }
 
 #define O(field) offsetof(struct record_opts, field)
 
 static const struct opt options[] = {
-	{ 'p', "pid", OPT_LIST, "PID", O(pids), "record these live processes (comma separated, or several -p)", 0, NULL, 0, NULL },
-	{ 'a', "all", OPT_FLAG, NULL, O(system), "record every process that uses the driver", 0, NULL, 0, NULL },
+	{ 'p', "pid", OPT_LIST, "PID", O(pids),
+	  "record these live processes (comma separated, or several -p)", 0, NULL, 0, NULL },
+	{ 'a', "all", OPT_FLAG, NULL, O(system), "record every process that uses the driver", 0, NULL, 0,
+	  NULL },
 	{ 'o', "output", OPT_STRING, "FILE", O(output),
-	  "the capture file; \"-\" is standard output. Default: gpubpf-DATE-TIME.gpubpf in this directory", 0, NULL, 0, NULL },
+	  "the capture file; \"-\" is standard output. Default: gpubpf-DATE-TIME.gpubpf in this directory", 0,
+	  NULL, 0, NULL },
 	{ 'f', "force", OPT_FLAG, NULL, O(force), "replace an existing capture file", 0, NULL, 0, NULL },
-	{ 'd', "duration", OPT_DURATION, "TIME", O(duration), "end after this time (10s, 250ms, 5m)", 0, NULL, 0, NULL },
+	{ 'd', "duration", OPT_DURATION, "TIME", O(duration), "end after this time (10s, 250ms, 5m)", 0, NULL,
+	  0, NULL },
 	{ 0, "calls", OPT_UINT, "N", O(calls), "end after this many recorded calls", 0, NULL, 0, NULL },
 	{ 0, "no-follow", OPT_FLAG, NULL, O(follow),
 	  "do not record children. With a single -p the probes then stand in that process alone; otherwise they stand "
 	  "in every process that maps the same libcuda, which costs one that is not recorded less than a microsecond a call",
 	  1, NULL, 0, NULL },
 	{ 0, "entry-only", OPT_FLAG, NULL, O(entry_only),
-	  "probe entries alone: no results, durations, returned pointers or nesting, at a lower cost", 0, NULL, 0, NULL },
+	  "probe entries alone: no results, durations, returned pointers or nesting, at a lower cost", 0,
+	  NULL, 0, NULL },
 	{ 0, "returns", OPT_UINT, "N", O(returns),
 	  "of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
 	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
 	  "has no session probes all are measured",
 	  0, NULL, 1, "8" },
-	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda), "probe this file as well, if it is not found by itself", 0, NULL, 0, NULL },
+	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda), "probe this file as well, if it is not found by itself",
+	  0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
-	  "room for records between kernel and gpubpf, for when records are lost for lack of it", 0, NULL, 1, "16M" },
-	{ 0, "max-threads", OPT_UINT, "N", O(max_threads), "threads with calls at the same time", 0, NULL, 1, "16384" },
+	  "room for records between kernel and gpubpf, for when records are lost for lack of it", 0, NULL, 1,
+	  "16M" },
+	{ 0, "max-threads", OPT_UINT, "N", O(max_threads), "threads with calls at the same time", 0, NULL, 1,
+	  "16384" },
 	{ 0, "attach", OPT_CALL, "METHOD", O(method),
 	  "how to probe: session (Linux 6.13), multi (6.6), perf (5.15), percall (older); auto takes the first that works",
 	  0, parse_method, 1, "auto" },
-	{ 0, "compress", OPT_UINT, "LEVEL", O(compress), "zstd level of the file, 0 for none", 0, NULL, 1, "1" },
+	{ 0, "compress", OPT_UINT, "LEVEL", O(compress), "zstd level of the file, 0 for none", 0, NULL, 1,
+	  "1" },
 	{ 'q', "quiet", OPT_FLAG, NULL, O(quiet), "say nothing but errors", 0, NULL, 0, NULL },
-	{ 'v', "verbose", OPT_FLAG, NULL, O(verbose), "show what libbpf and the kernel's verifier say", 0, NULL, 0, NULL },
+	{ 'v', "verbose", OPT_FLAG, NULL, O(verbose), "show what libbpf and the kernel's verifier say", 0,
+	  NULL, 0, NULL },
 	{ 0 },
 };
 
@@ -117,10 +128,10 @@ static void print_summary(const struct recorder_result *res, const char *output)
 	fmt_bytes(bytes, res->bytes);
 	fprintf(stderr, "gpubpf: %s\n", line);
 	for (unsigned i = 0; i < res->ledger.nreasons; i++)
-		fprintf(stderr, "gpubpf:   %s%s%s\n", res->ledger.reason[i].text, res->ledger.reason[i].remedy[0] ? "; " : "",
-			res->ledger.reason[i].remedy);
-	fprintf(stderr, "gpubpf: %s calls, %s, ended by: %s. Next: gpubpf report %s\n", calls, bytes, res->end_reason,
-		output);
+		fprintf(stderr, "gpubpf:   %s%s%s\n", res->ledger.reason[i].text,
+			res->ledger.reason[i].remedy[0] ? "; " : "", res->ledger.reason[i].remedy);
+	fprintf(stderr, "gpubpf: %s calls, %s, ended by: %s. Next: gpubpf report %s\n", calls, bytes,
+		res->end_reason, output);
 }
 
 static int record(const struct record_opts *o, const pid_t *pids, char **command)
@@ -201,8 +212,7 @@ const struct verb verb_record = {
 	.name = "record",
 	.synopsis = "[OPTIONS] -p PID[,PID…] | -a | [--] COMMAND [ARG…]",
 	.summary = "record the CUDA driver calls of live or launched processes",
-	.text =
-		"Puts uprobes on the entry points of libcuda and writes one record for each call: when it began and "
+	.text = "Puts uprobes on the entry points of libcuda and writes one record for each call: when it began and "
 		"returned, its result, its thread and the arguments that matter. Counters in the kernel that never lose "
 		"stand beside the records, so that a lost record is a known loss.\n\n"
 		"A launched COMMAND is probed before its first instruction and its exit status is passed on. Live "
@@ -216,11 +226,13 @@ const struct verb verb_record = {
 		"killed.\n\n"
 		"Needs CAP_BPF and CAP_PERFMON (with perf-based probes CAP_SYS_ADMIN), and CAP_SYS_PTRACE for processes of "
 		"other users. `gpubpf doctor` tells what is missing.",
-	.exit_status = "0 when recorded; 1 when nothing could be recorded or the file could not be written to its end; 2 for wrong "
-		       "usage. With a COMMAND: its exit status, or 128 plus the number of the signal that ended it.",
-	.examples = "gpubpf record -o train.gpubpf -- python3 train.py\trecord a command from its first call to its end\n"
-		    "gpubpf record -p 4711 -d 10s\trecord ten seconds of a live process\n"
-		    "gpubpf record -a --calls 1000000\ta million calls of whoever uses the GPU\n",
+	.exit_status =
+		"0 when recorded; 1 when nothing could be recorded or the file could not be written to its end; 2 for wrong "
+		"usage. With a COMMAND: its exit status, or 128 plus the number of the signal that ended it.",
+	.examples =
+		"gpubpf record -o train.gpubpf -- python3 train.py\trecord a command from its first call to its end\n"
+		"gpubpf record -p 4711 -d 10s\trecord ten seconds of a live process\n"
+		"gpubpf record -a --calls 1000000\ta million calls of whoever uses the GPU\n",
 	.opts = options,
 	.run = run,
 };

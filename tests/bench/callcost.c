@@ -20,14 +20,18 @@
 #include "util/clock.h"
 #include "util/err.h"
 
-typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
-			 void **);
+typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+			 void **, void **);
 
 enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD_SOME, RECORD, ARMS };
 
 static const char *const names[ARMS] = {
-	"bare call", "empty program, entry", "empty program, entry and return", "recorded, entry only",
-	"recorded, 1 return in 8", "recorded, all returns",
+	"bare call",
+	"empty program, entry",
+	"empty program, entry and return",
+	"recorded, entry only",
+	"recorded, 1 return in 8",
+	"recorded, all returns",
 };
 
 struct bench {
@@ -64,7 +68,9 @@ static double floor_ns(const struct bench *b, bool both)
 	int prog = empty_program(session ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
 	uint64_t cookie = 0;
 	int link = kernel_link_multi(prog, session, false, b->lib, &b->offset, &cookie, 1, getpid());
-	int back = both && !session ? kernel_link_multi(prog, false, true, b->lib, &b->offset, &cookie, 1, getpid()) : -1;
+	int back = both && !session
+			   ? kernel_link_multi(prog, false, true, b->lib, &b->offset, &cookie, 1, getpid())
+			   : -1;
 	double ns = link < 0 ? -1 : loop_ns(b);
 
 	close(prog);
@@ -112,7 +118,8 @@ static double record_ns(const struct bench *b, bool entry_only, unsigned one_of,
 	double ns;
 
 	if (attach__open(&o, &a, &err) || attach__load(a, &err) ||
-	    attach__library(a, b->lib, b->tab, getpid(), &res, &err) || attach__target(a, getpid(), false, &err)) {
+	    attach__library(a, b->lib, b->tab, getpid(), &res, &err) ||
+	    attach__target(a, getpid(), false, &err)) {
 		fprintf(stderr, "callcost: %s\n", err.msg);
 		exit(1);
 	}
@@ -180,7 +187,8 @@ int main(int argc, char **argv)
 	uint64_t lost = 0;
 
 	if (argc < 2 || rounds < 1 || rounds > 64 || (b.calls < 1 && strcmp(argv[2], "hold") != 0)) {
-		fprintf(stderr, "usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold SECONDS\n");
+		fprintf(stderr,
+			"usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold SECONDS\n");
 		return 2;
 	}
 	libbpf_set_print(NULL);

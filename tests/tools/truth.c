@@ -29,7 +29,8 @@ static unsigned wrong;
 static void differ(const char *symbol, const char *what, uint64_t got, uint64_t want)
 {
 	if (wrong++ < 20)
-		printf("# %s: %s is %#" PRIx64 " in the capture, %#" PRIx64 " in truth\n", symbol, what, got, want);
+		printf("# %s: %s is %#" PRIx64 " in the capture, %#" PRIx64 " in truth\n", symbol, what, got,
+		       want);
 }
 
 static struct apitab *table_of(const struct capture_reader *r)
@@ -138,7 +139,8 @@ static int check_args(struct capture_reader *r, const struct apitab *tab, const 
 		const struct api *a = c ? apitab__get(tab, c->api) : NULL;
 
 		if (symbol && (!a || strcmp(a->symbol, symbol) != 0)) {
-			printf("# %s was called; the capture has %s in its place\n", symbol, a ? a->symbol : "no call");
+			printf("# %s was called; the capture has %s in its place\n", symbol,
+			       a ? a->symbol : "no call");
 			wrong++;
 		} else if (symbol) {
 			compare_args(a, c, want);
@@ -183,11 +185,13 @@ static struct seen *read_log(const char *path, size_t *n)
 	struct seen *s;
 
 	*n = 0;
-	if (fd < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.magic != SIMLOG_MAGIC || h.claimed > h.capacity)
+	if (fd < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.magic != SIMLOG_MAGIC ||
+	    h.claimed > h.capacity)
 		return NULL;
 	s = calloc(h.claimed + 1, sizeof(*s));
 	for (uint64_t i = 0; s && i < h.claimed; i++) {
-		if (pread(fd, &rec, sizeof(rec), (off_t)(SIMLOG_HEADER_BYTES + i * sizeof(rec))) != sizeof(rec) ||
+		if (pread(fd, &rec, sizeof(rec), (off_t)(SIMLOG_HEADER_BYTES + i * sizeof(rec))) !=
+			    sizeof(rec) ||
 		    rec.state != SIMLOG_RETURNED)
 			continue;
 		s[*n] = (struct seen){ rec.t_entry, rec.tid, rec.result, rec.depth, "" };
@@ -239,8 +243,8 @@ static int check_log(struct capture_reader *r, const struct apitab *tab, const c
 		differ("all", "number of calls", ncap, nlog);
 	for (size_t i = 0; i < nlog && i < ncap && wrong < 20; i++) {
 		if (strcmp(log[i].symbol, cap[i].symbol) != 0 || log[i].tid != cap[i].tid) {
-			printf("# call %zu: %s by %u in the capture, %s by %u in the log\n", i, cap[i].symbol, cap[i].tid,
-			       log[i].symbol, log[i].tid);
+			printf("# call %zu: %s by %u in the capture, %s by %u in the log\n", i, cap[i].symbol,
+			       cap[i].tid, log[i].symbol, log[i].tid);
 			wrong++;
 		} else if (log[i].result != cap[i].result || log[i].depth != cap[i].depth) {
 			differ(log[i].symbol, "result", (uint64_t)cap[i].result, (uint64_t)log[i].result);

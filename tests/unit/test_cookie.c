@@ -74,7 +74,8 @@ T(count_follows_sizes)
 
 		for (unsigned k = 0; k < a->nargs; k++) {
 			if (a->args[k].type == 'Z')
-				CHECKF(k + 1 < a->nargs && !strcmp(a->args[k + 1].name, "count"), "%s", a->symbol);
+				CHECKF(k + 1 < a->nargs && !strcmp(a->args[k + 1].name, "count"), "%s",
+				       a->symbol);
 		}
 		CHECKF(i < GPUBPF_API_MAX, "the table outgrew its ids");
 	}

@@ -22,7 +22,8 @@ static bool compiled(const char *name, const char *source, const char *flags)
 
 	if (!tab && (!mkdtemp(dir) || apitab__builtin(&tab)))
 		return false;
-	snprintf(cmd, sizeof(cmd), "printf '%%s' '%s' | ${CC:-cc} -x c -shared -fPIC %s -o %s/%s - 2>/dev/null", source, flags,
+	snprintf(cmd, sizeof(cmd),
+		 "printf '%%s' '%s' | ${CC:-cc} -x c -shared -fPIC %s -o %s/%s - 2>/dev/null", source, flags,
 		 dir, name);
 	return system(cmd) == 0;
 }

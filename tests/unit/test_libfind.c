@@ -163,7 +163,7 @@ static void put_cache(uint32_t nlibs, uint32_t value_at)
 		} __attribute__((packed)) e[1];
 		char s[64];
 	} __attribute__((packed)) c = { "", nlibs, 64, { 0 }, 0, { 0 }, { { 3, 0, 0, 0, 0 } }, "" };
-	uint32_t base = (uint32_t)__builtin_offsetof(__typeof__(c), s);
+	uint32_t base = (uint32_t) __builtin_offsetof(__typeof__(c), s);
 
 	memcpy(c.magic, "glibc-ld.so.cache1.1", 20);
 	memcpy(c.s, "libcuda.so.1\0/driver/libcuda.so.1", 34);
@@ -203,8 +203,10 @@ T(run_path_with_origin)
 
 	put("app/keep", "", 0);
 	put("app/drv/libcuda.so.1", "d", 1);
-	snprintf(cmd, sizeof(cmd), "echo 'int main(void){return 0;}' | ${CC:-cc} -x c - -Wl,-rpath,'$ORIGIN/drv' -o %s 2>/dev/null",
-		 at("app/prog"));
+	snprintf(
+		cmd, sizeof(cmd),
+		"echo 'int main(void){return 0;}' | ${CC:-cc} -x c - -Wl,-rpath,'$ORIGIN/drv' -o %s 2>/dev/null",
+		at("app/prog"));
 	if (system(cmd))
 		SKIP("a C compiler");
 	CHECK(!runpath_read("", at("app/prog"), &run));

@@ -137,7 +137,8 @@ T(an_address_given_out_again_is_told_apart_by_time)
 	fx.now = before;
 	fx.took = 60;
 	call_n("cuMemFree_v2", 1, U(0x8000));
-	CHECK(FREES(MEM_DEVICE).unknown == 1 && ROW(MEM_DEVICE).live.n == 1 && ROW(MEM_DEVICE).lost_track.bytes == 3);
+	CHECK(FREES(MEM_DEVICE).unknown == 1 && ROW(MEM_DEVICE).live.n == 1 &&
+	      ROW(MEM_DEVICE).lost_track.bytes == 3);
 	/* two frees of one address in flight: the later allocation's free is written first */
 	fx.took = 1;
 	before = fx.now;

@@ -10,8 +10,8 @@
 
 static void expect(const char *what, struct prologue p, uint32_t offset, const char *kind)
 {
-	CHECKF(p.offset == offset && strcmp(p.kind, kind) == 0, "%s: +%u %s, not +%u %s", what, p.offset, p.kind, offset,
-	       kind);
+	CHECKF(p.offset == offset && strcmp(p.kind, kind) == 0, "%s: +%u %s, not +%u %s", what, p.offset,
+	       p.kind, offset, kind);
 }
 
 T(push_at_entry)
@@ -34,18 +34,20 @@ T(nop5_is_never_probed)
 	expect("nop5; push", CHOOSE("\x0f\x1f\x44\x00\x00\x55\x48"), 5, "nop5+push");
 	expect("endbr64; nop5; push", CHOOSE("\xf3\x0f\x1e\xfa\x0f\x1f\x44\x00\x00\x55"), 9, "nop5+push");
 	expect("nop5; mov", CHOOSE("\x0f\x1f\x44\x00\x00\x48\x89\xe5"), 5, "stepped");
-	expect("nop5; cmpl; je", CHOOSE("\x0f\x1f\x44\x00\x00\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 12, "cmp+jcc");
+	expect("nop5; cmpl; je", CHOOSE("\x0f\x1f\x44\x00\x00\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 12,
+	       "cmp+jcc");
 }
 
 /* Drivers 535 to 555: cmpl $imm,disp(%rip); je */
 T(compare_and_jump)
 {
 	expect("cmpl imm8; je", CHOOSE("\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 7, "cmp+jcc");
-	expect("cmpl imm32; je near", CHOOSE("\x81\x3d\x11\x22\x33\x44\x01\x02\x03\x04\x0f\x84\x00\x00\x00\x00"), 10,
-	       "cmp+jcc");
+	expect("cmpl imm32; je near",
+	       CHOOSE("\x81\x3d\x11\x22\x33\x44\x01\x02\x03\x04\x0f\x84\x00\x00\x00\x00"), 10, "cmp+jcc");
 	expect("cmpb; jne", CHOOSE("\x80\x3d\x11\x22\x33\x44\x00\x75\x10"), 7, "cmp+jcc");
 	expect("cmpq; je", CHOOSE("\x48\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 8, "cmp+jcc");
-	expect("endbr64; cmpl; je", CHOOSE("\xf3\x0f\x1e\xfa\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 11, "cmp+jcc");
+	expect("endbr64; cmpl; je", CHOOSE("\xf3\x0f\x1e\xfa\x83\x3d\x11\x22\x33\x44\x00\x74\x10"), 11,
+	       "cmp+jcc");
 	expect("cmpl; mov", CHOOSE("\x83\x3d\x11\x22\x33\x44\x00\x48\x89\xe5"), 0, "stepped");
 }
 

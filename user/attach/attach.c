@@ -108,13 +108,15 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 	if (e)
 		goto fail;
 	/* an entry-only recording wants no session: its one program would be called at returns for nothing */
-	if (o->entry_only && o->method == ATTACH_AUTO && a->method == ATTACH_SESSION && !kernel_try(ATTACH_MULTI, NULL))
+	if (o->entry_only && o->method == ATTACH_AUTO && a->method == ATTACH_SESSION &&
+	    !kernel_try(ATTACH_MULTI, NULL))
 		a->method = ATTACH_MULTI;
 	if (!a->opts.entry_only && !kernel_return_probes_safe(false))
 		a->opts.entry_only = a->returns_unsafe = true;
 	a->skel = gpubpf_bpf__open();
 	if (!a->skel) {
-		e = err_set(err, -errno, "cannot open the BPF object inside this program: %s", strerror(errno));
+		e = err_set(err, -errno, "cannot open the BPF object inside this program: %s",
+			    strerror(errno));
 		goto fail;
 	}
 	choose_programs(a);
@@ -144,12 +146,16 @@ int attach__load(struct attach *a, struct err *err)
 	if (!e)
 		return 0;
 	if (e == -EPERM)
-		return err_set(err, e, "the kernel does not let us load BPF programs; run as root, or with CAP_BPF and CAP_PERFMON");
+		return err_set(
+			err, e,
+			"the kernel does not let us load BPF programs; run as root, or with CAP_BPF and CAP_PERFMON");
 	if (e == -ENOENT || e == -ESRCH)
-		return err_set(err, e,
-			       "this kernel lacks a type or field that the BPF programs need (is /sys/kernel/btf/vmlinux there?); "
-			       "`gpubpf record --verbose` names it");
-	return err_set(err, e, "the kernel refuses the BPF programs: %s; `gpubpf record --verbose` shows its reasons",
+		return err_set(
+			err, e,
+			"this kernel lacks a type or field that the BPF programs need (is /sys/kernel/btf/vmlinux there?); "
+			"`gpubpf record --verbose` names it");
+	return err_set(err, e,
+		       "the kernel refuses the BPF programs: %s; `gpubpf record --verbose` shows its reasons",
 		       strerror(-e));
 }
 
@@ -201,7 +207,8 @@ int attach__activate(struct attach *a, bool *xid, struct err *err)
 	for (size_t i = 0; i < 4; i++) {
 		a->life[i] = bpf_program__attach_raw_tracepoint(life[i].prog, life[i].what);
 		if (!a->life[i] && i < 3)
-			return err_set(err, -errno, "cannot attach to the tracepoint %s: %s", life[i].what, strerror(errno));
+			return err_set(err, -errno, "cannot attach to the tracepoint %s: %s", life[i].what,
+				       strerror(errno));
 	}
 	*xid = a->life[3] != NULL;
 	return 0;

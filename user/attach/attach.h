@@ -27,10 +27,11 @@ struct attach_opts {
 	uint32_t max_threads;      /* 0: 16384 threads with calls at the same time */
 	uint32_t max_targets;      /* 0: 16384 processes */
 	bool trace_all;            /* every process is a target */
-	uint32_t measure_one_of;   /* of launches in a row about one of so many is measured to its return; 0, 1: all.
+	uint32_t
+		measure_one_of; /* of launches in a row about one of so many is measured to its return; 0, 1: all.
 				    * Only sessions can do it: attach__measure_one_of() says what came of it */
-	uint64_t in_a_row_ns;      /* 0: 20 us */
-	bool entry_only;           /* no return probes: no result, no duration, half the cost */
+	uint64_t in_a_row_ns; /* 0: 20 us */
+	bool entry_only;      /* no return probes: no result, no duration, half the cost */
 };
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
@@ -70,7 +71,8 @@ int attach__ring_fd(const struct attach *a);
 /* Sums over processors. `n` slots, by api id. */
 int attach__counts(struct attach *a, struct gpubpf_counts *out, size_t n);
 int attach__globals(struct attach *a, uint64_t out[GPUBPF_G_MAX]);
-int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, uint64_t count, void *arg), void *arg);
+int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, uint64_t count, void *arg),
+		    void *arg);
 size_t attach__api_ids(const struct attach *a); /* ids given out so far */
 
 /* Takes all probes away. Counters, ring and open calls stay readable, and still. */

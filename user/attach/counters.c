@@ -60,7 +60,8 @@ int attach__globals(struct attach *a, uint64_t out[GPUBPF_G_MAX])
 	return e;
 }
 
-int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, uint64_t count, void *arg), void *arg)
+int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, uint64_t count, void *arg),
+		    void *arg)
 {
 	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(a->skel->maps.results);
 	uint64_t *per = cpus > 0 ? calloc((size_t)cpus, sizeof(*per)) : NULL, sum;

@@ -47,8 +47,8 @@ static int reader_open(struct reader *r, struct err *err)
 	if (!r->elf || elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &r->eh))
 		return err_set(err, -ENOEXEC, "%s is no ELF file", r->path);
 	if (r->eh.e_machine != OUR_MACHINE || gelf_getclass(r->elf) != ELFCLASS64)
-		return err_set(err, -ENOEXEC, "%s is for another architecture (e_machine %u, class %d)", r->path,
-			       r->eh.e_machine, gelf_getclass(r->elf));
+		return err_set(err, -ENOEXEC, "%s is for another architecture (e_machine %u, class %d)",
+			       r->path, r->eh.e_machine, gelf_getclass(r->elf));
 	r->out->machine = r->eh.e_machine;
 	return 0;
 }
@@ -73,7 +73,8 @@ static int64_t code_offset(struct reader *r, uint64_t addr, size_t *left)
 	return -1;
 }
 
-static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, const char *raw, size_t raw_size)
+static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, const char *raw,
+			size_t raw_size)
 {
 	struct elfsym *s = &r->out->syms[index];
 	size_t left = 0;
@@ -85,7 +86,8 @@ static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, c
 	}
 	if (s->state == ELFSYM_FOUND)
 		return;
-	at = GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_value ? code_offset(r, sym->st_value, &left) : -1;
+	at = GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_value ? code_offset(r, sym->st_value, &left)
+								     : -1;
 	if (at < 0 || (uint64_t)at >= raw_size) {
 		s->state = ELFSYM_REFUSED;
 		return;
@@ -125,7 +127,8 @@ static int read_dynsym(struct reader *r, struct err *err)
 		}
 	}
 	if (!seen)
-		return err_set(err, -ENOEXEC, "%s has no dynamic symbols (damaged or stripped of its section headers)",
+		return err_set(err, -ENOEXEC,
+			       "%s has no dynamic symbols (damaged or stripped of its section headers)",
 			       r->path);
 	return 0;
 }

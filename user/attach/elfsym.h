@@ -12,23 +12,23 @@
 struct err;
 
 enum elfsym_state {
-	ELFSYM_MISSING,  /* the file does not define it */
-	ELFSYM_FOUND,    /* probe it */
-	ELFSYM_ALIAS,    /* same code as another symbol of the table: one probe serves both */
-	ELFSYM_REFUSED,  /* defined, and no function in an executable segment (IFUNC, data …) */
+	ELFSYM_MISSING, /* the file does not define it */
+	ELFSYM_FOUND,   /* probe it */
+	ELFSYM_ALIAS,   /* same code as another symbol of the table: one probe serves both */
+	ELFSYM_REFUSED, /* defined, and no function in an executable segment (IFUNC, data …) */
 };
 
 struct elfsym {
 	enum elfsym_state state;
-	uint64_t offset;        /* in the file, of the probe */
-	const char *probe;      /* see struct prologue */
-	uint32_t alias_of;      /* index of the table */
+	uint64_t offset;   /* in the file, of the probe */
+	const char *probe; /* see struct prologue */
+	uint32_t alias_of; /* index of the table */
 };
 
 struct elfsyms {
 	struct elfsym *syms; /* one per entry of the table */
 	size_t n, found, imported;
-	unsigned machine;    /* e_machine */
+	unsigned machine; /* e_machine */
 	uint8_t build_id[64];
 	size_t build_id_len;
 };

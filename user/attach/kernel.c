@@ -58,8 +58,8 @@ static int pmu_read(const char *file, const char *format)
 	return v;
 }
 
-int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie, bool use_cookie,
-		     int pid)
+int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie,
+		     bool use_cookie, int pid)
 {
 	struct perf_event_attr pe = { .size = sizeof(pe) };
 	int type = pmu_read("type", "%d"), bit = pmu_read("format/retprobe", "config:%d"), fd, link;
@@ -108,7 +108,8 @@ int kernel_own_offset(void (*fn)(void), uint64_t *offset)
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %7s %lx", &start, &end, perm, &off) != 4 || addr < start || addr >= end)
+		if (sscanf(line, "%lx-%lx %7s %lx", &start, &end, perm, &off) != 4 || addr < start ||
+		    addr >= end)
 			continue;
 		*offset = addr - start + off;
 		found = 0;
@@ -132,7 +133,9 @@ int kernel_trivial_program(unsigned attach_type)
 
 int kernel_try(enum attach_method m, struct err *err)
 {
-	unsigned type = m == ATTACH_SESSION ? KERNEL_UPROBE_SESSION : m == ATTACH_MULTI ? KERNEL_UPROBE_MULTI : 0;
+	unsigned type = m == ATTACH_SESSION ? KERNEL_UPROBE_SESSION
+			: m == ATTACH_MULTI ? KERNEL_UPROBE_MULTI
+					    : 0;
 	uint64_t offset, cookie = 1;
 	int prog, link, e = kernel_own_offset(anchor, &offset);
 
@@ -142,13 +145,15 @@ int kernel_try(enum attach_method m, struct err *err)
 	if (prog < 0)
 		return err_set(err, prog, "the kernel refuses a trivial BPF program: %s", strerror(-prog));
 	if (type)
-		link = kernel_link_multi(prog, m == ATTACH_SESSION, false, "/proc/self/exe", &offset, &cookie, 1,
-					 getpid());
+		link = kernel_link_multi(prog, m == ATTACH_SESSION, false, "/proc/self/exe", &offset, &cookie,
+					 1, getpid());
 	else
-		link = kernel_link_perf(prog, false, "/proc/self/exe", offset, cookie, m == ATTACH_PERF, getpid());
+		link = kernel_link_perf(prog, false, "/proc/self/exe", offset, cookie, m == ATTACH_PERF,
+					getpid());
 	close(prog);
 	if (link < 0)
-		return err_set(err, link, "the kernel refuses a %s uprobe: %s", attach_method_names[m], strerror(-link));
+		return err_set(err, link, "the kernel refuses a %s uprobe: %s", attach_method_names[m],
+			       strerror(-link));
 	close(link);
 	return 0;
 }

@@ -21,7 +21,8 @@ enum attach_method {
 	ATTACH_METHODS,
 };
 
-extern const char *const attach_method_names[ATTACH_METHODS]; /* "auto", "session", "multi", "perf", "percall" */
+extern const char
+	*const attach_method_names[ATTACH_METHODS]; /* "auto", "session", "multi", "perf", "percall" */
 
 /* enum bpf_attach_type of kernels newer than the headers (linux/bpf.h) */
 #define KERNEL_UPROBE_MULTI 48
@@ -34,8 +35,8 @@ extern const char *const attach_method_names[ATTACH_METHODS]; /* "auto", "sessio
 int kernel_link_multi(int prog_fd, bool session, bool ret, const char *path, const uint64_t *offsets,
 		      const uint64_t *cookies, size_t n, int pid);
 /* One probe by a perf event; pid -1: every process. *has_cookie false: the kernel has none, 0 is seen. */
-int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie, bool use_cookie,
-		     int pid);
+int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie,
+		     bool use_cookie, int pid);
 
 /*
  * Tries a method for real: a two-instruction program on a function of this very process. 0: works; a negative

@@ -37,7 +37,8 @@ static const char *string_at(const char *buf, size_t n, uint32_t at)
 	return buf + at;
 }
 
-int ldcache_lookup(const char *cache_file, const char *soname, void (*fn)(const char *path, void *arg), void *arg)
+int ldcache_lookup(const char *cache_file, const char *soname, void (*fn)(const char *path, void *arg),
+		   void *arg)
 {
 	size_t n, magic = sizeof(MAGIC) - 1;
 	struct cache_head head;

@@ -7,6 +7,7 @@
 
 /* Calls fn(path, arg) for each entry whose name is `soname`. 0 or a negative errno; a damaged file gives what
  * can be read of it. */
-int ldcache_lookup(const char *cache_file, const char *soname, void (*fn)(const char *path, void *arg), void *arg);
+int ldcache_lookup(const char *cache_file, const char *soname, void (*fn)(const char *path, void *arg),
+		   void *arg);
 
 #endif

@@ -23,8 +23,15 @@
 
 /* Where drivers and container runtimes put it when no loader configuration says so. */
 static const char *const usual_places[] = {
-	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib64",
-	"/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/local/cuda/compat", "/usr/lib/wsl/lib",
+	"/usr/lib/x86_64-linux-gnu",
+	"/usr/lib/aarch64-linux-gnu",
+	"/usr/lib64",
+	"/usr/lib",
+	"/lib64",
+	"/usr/local/nvidia/lib64",
+	"/usr/local/nvidia/lib",
+	"/usr/local/cuda/compat",
+	"/usr/lib/wsl/lib",
 	"/run/opengl-driver/lib",
 };
 
@@ -73,7 +80,8 @@ int libfind_add(struct liblist *l, const char *path, const char *open_path, bool
  * A mapped file by the name it has below the process's root, if that is still the same inode; else by its
  * map_files entry, which is the very file whatever happened to its name (needs CAP_CHECKPOINT_RESTORE).
  */
-static int add_mapping(struct liblist *l, pid_t pid, const char *range, const char *path, unsigned long long ino)
+static int add_mapping(struct liblist *l, pid_t pid, const char *range, const char *path,
+		       unsigned long long ino)
 {
 	bool deleted = strstr(path, " (deleted)") != NULL;
 	char open_path[PATH_MAX];
@@ -173,8 +181,8 @@ static void add_dir(struct below *b, const char *dir, size_t len)
 	const char *base = len && dir[0] == '/' ? "" : b->cwd; /* an empty entry is the working directory */
 	char path[PATH_MAX];
 
-	if (base && (size_t)snprintf(path, sizeof(path), "%s%s%.*s/" SONAME, base, *base ? "/" : "", (int)len, dir) <
-			    sizeof(path))
+	if (base && (size_t)snprintf(path, sizeof(path), "%s%s%.*s/" SONAME, base, *base ? "/" : "", (int)len,
+				     dir) < sizeof(path))
 		add_below(path, b);
 }
 
@@ -188,7 +196,8 @@ static void add_dirs(struct below *b, const char *dirs)
 	}
 }
 
-int libfind_candidates(struct liblist *l, const char *root, const char *cwd, const char *library_path, const char *exe)
+int libfind_candidates(struct liblist *l, const char *root, const char *cwd, const char *library_path,
+		       const char *exe)
 {
 	struct below b = { l, root, cwd };
 	char path[PATH_MAX], *run;
@@ -271,7 +280,8 @@ uint64_t libfind_process_key(pid_t pid)
 		return 0;
 	}
 	if (!stat(s.root, &st))
-		snprintf(root, sizeof(root), "%llx:%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+		snprintf(root, sizeof(root), "%llx:%llx", (unsigned long long)st.st_dev,
+			 (unsigned long long)st.st_ino);
 	h = fnv(fnv(fnv(h, s.exe), s.library_path ? s.library_path : ""), root);
 	/* the directory matters to relative entries alone */
 	if (s.library_path && (s.library_path[0] != '/' || strstr(s.library_path, ":") != NULL))

@@ -14,12 +14,12 @@
 struct err;
 
 struct libfile {
-	char *path;      /* as the process sees it */
-	char *open_path; /* as we can open it: through its root, or its map_files entry */
-	int fd;          /* open_path is "/proc/self/fd/N" of this one; -1: it stands by itself */
+	char *path;        /* as the process sees it */
+	char *open_path;   /* as we can open it: through its root, or its map_files entry */
+	int fd;            /* open_path is "/proc/self/fd/N" of this one; -1: it stands by itself */
 	uint64_t dev, ino; /* of open_path, by stat() */
-	bool mapped;     /* seen in a process's mappings, not only where a loader would look */
-	bool deleted;    /* its name is gone */
+	bool mapped;       /* seen in a process's mappings, not only where a loader would look */
+	bool deleted;      /* its name is gone */
 };
 
 struct liblist {

@@ -44,7 +44,8 @@ static int plan_make(struct plan *p, const struct attach_result *res, const stru
 }
 
 /* Links n probes that start at plan entry `from`. */
-static int link_range(struct attach *a, const char *path, const struct plan *p, size_t from, size_t n, pid_t pid)
+static int link_range(struct attach *a, const char *path, const struct plan *p, size_t from, size_t n,
+		      pid_t pid)
 {
 	bool session = a->method == ATTACH_SESSION;
 	int prog = bpf_program__fd(session ? a->skel->progs.call_session : a->skel->progs.call_entry);
@@ -52,8 +53,8 @@ static int link_range(struct attach *a, const char *path, const struct plan *p, 
 
 	/* returns first: a return without its entry is ignored, an entry without its return stays open */
 	if (!session && !a->opts.entry_only) {
-		fd = kernel_link_multi(bpf_program__fd(a->skel->progs.call_exit), false, true, path, p->offsets + from,
-				       p->cookies + from, n, pid);
+		fd = kernel_link_multi(bpf_program__fd(a->skel->progs.call_exit), false, true, path,
+				       p->offsets + from, p->cookies + from, n, pid);
 		if (fd < 0)
 			return fd;
 		if (attach_keep_link(a, fd))
@@ -64,7 +65,8 @@ static int link_range(struct attach *a, const char *path, const struct plan *p, 
 }
 
 /* One link for all; when the kernel refuses that, one each, so that a single bad probe costs only itself. */
-static void attach_multi(struct attach *a, const char *path, const struct plan *p, pid_t pid, struct attach_result *res)
+static void attach_multi(struct attach *a, const char *path, const struct plan *p, pid_t pid,
+			 struct attach_result *res)
 {
 	if (!link_range(a, path, p, 0, p->n, pid))
 		return;
@@ -87,7 +89,8 @@ static int perf_one(struct attach *a, struct bpf_program *prog, bool ret, const 
 	return fd < 0 ? fd : attach_keep_link(a, fd);
 }
 
-static void attach_perf(struct attach *a, const char *path, const struct plan *p, pid_t pid, struct attach_result *res)
+static void attach_perf(struct attach *a, const char *path, const struct plan *p, pid_t pid,
+			struct attach_result *res)
 {
 	bool percall = a->method == ATTACH_PERCALL;
 	struct bpf_program *entry = percall ? a->skel->progs.call_entry_percall : a->skel->progs.call_entry;
@@ -113,7 +116,8 @@ int attach__library(struct attach *a, const char *path, const struct apitab *tab
 
 	memset(res, 0, sizeof(*res));
 	if (a->next_id + apitab__size(tab) > GPUBPF_API_MAX)
-		return err_set(err, -ENOSPC, "more copies of libcuda than %zu cannot be traced at once: %s stays out",
+		return err_set(err, -ENOSPC,
+			       "more copies of libcuda than %zu cannot be traced at once: %s stays out",
 			       (size_t)GPUBPF_API_MAX / apitab__size(tab), path);
 	e = elfsyms_read(path, tab, &res->syms, err);
 	if (e)
@@ -133,8 +137,8 @@ int attach__library(struct attach *a, const char *path, const struct apitab *tab
 		}
 		a->next_id += (uint32_t)apitab__size(tab);
 		if (!res->armed)
-			e = err_set(err, first_error ? first_error : -ENOENT, "no probe could be placed in %s: %s", path,
-				    strerror(-first_error));
+			e = err_set(err, first_error ? first_error : -ENOENT,
+				    "no probe could be placed in %s: %s", path, strerror(-first_error));
 	}
 	plan_free(&p);
 	if (e)

@@ -27,7 +27,8 @@ int percall_load(const struct bpf_program *prog, uint64_t cookie)
 		insns[i + 1].imm = (int32_t)(cookie >> 32);
 		patched++;
 	}
-	fd = patched ? bpf_prog_load(BPF_PROG_TYPE_KPROBE, bpf_program__name(prog), "GPL", insns, n, NULL) : -EINVAL;
+	fd = patched ? bpf_prog_load(BPF_PROG_TYPE_KPROBE, bpf_program__name(prog), "GPL", insns, n, NULL)
+		     : -EINVAL;
 	if (fd < 0 && patched)
 		fd = -errno;
 	free(insns);

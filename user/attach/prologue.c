@@ -104,9 +104,9 @@ struct prologue prologue_choose(unsigned machine, const uint8_t *code, size_t n)
 		if (strcmp(names[i].cheap, kind) != 0)
 			continue;
 		return (struct prologue){ (uint32_t)(at + cmp), cmp    ? names[i].behind_cmp
-								 : nop5 ? names[i].behind_nop5
-								 : at	? names[i].behind_endbr
-									: names[i].cheap };
+								: nop5 ? names[i].behind_nop5
+								: at   ? names[i].behind_endbr
+								       : names[i].cheap };
 	}
 	return none;
 }

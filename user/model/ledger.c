@@ -277,7 +277,8 @@ static void name_facts(struct ledger *l)
 		     t->abandoned);
 	if (t->unmeasured)
 		FACT(l, "unmeasured", t->unmeasured, "gpubpf record --returns 1 measures each",
-		     "%" PRIu64 " launches that followed another closely were recorded at their entry alone: durations and "
+		     "%" PRIu64
+		     " launches that followed another closely were recorded at their entry alone: durations and "
 		     "failures are those of the measured ones",
 		     t->unmeasured);
 	if (t->orphan_returns)

@@ -41,8 +41,9 @@ struct ledger_line {
 	uint64_t abandoned, in_flight;
 	int64_t unexplained;
 	uint64_t orphan_returns; /* open when tracing began; not in calls */
-	uint64_t unmeasured;     /* of recorded and lost_ring: at their entry alone, result and duration not seen */
-	uint64_t in_file;        /* records of returned (entry only: begun) calls in the file: has_in_file */
+	uint64_t
+		unmeasured; /* of recorded and lost_ring: at their entry alone, result and duration not seen */
+	uint64_t in_file;   /* records of returned (entry only: begun) calls in the file: has_in_file */
 };
 
 struct ledger_reason {

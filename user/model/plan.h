@@ -13,10 +13,11 @@
 	R(GX, "gx")                                                                                          \
 	R(GY, "gy")                                                                                          \
 	R(GZ, "gz")                                                                                          \
-	R(BX, "bx") R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream") R(BYTES, "bytes")            \
-		R(DST, "dst") R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width")                    \
-			R(HEIGHT, "height") R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module")                \
-				R(LIBRARY, "library") R(KERNEL, "kernel")
+	R(BX, "bx")                                                                                          \
+	R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream") R(BYTES, "bytes") R(DST, "dst")          \
+		R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width") R(HEIGHT, "height")              \
+			R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module") R(LIBRARY, "library")              \
+				R(KERNEL, "kernel")
 
 enum plan_role {
 #define R(id, name) PLAN_##id,

@@ -170,7 +170,8 @@ int procs__task(struct procs *s, const struct gpubpf_task *r, struct proc **over
 	case GPUBPF_TASK_SEEN:
 		return task_seen(s, p, r, over);
 	case GPUBPF_TASK_EXEC:
-		if (p->end == PROC_RUNNING && !p->threads) { /* a shell's child, or a command that was launched */
+		if (p->end == PROC_RUNNING &&
+		    !p->threads) { /* a shell's child, or a command that was launched */
 			p->since = r->time;
 			p->forked_at = 0; /* nothing of the parent's is left */
 			p->start_time = r->start_time;

@@ -20,7 +20,8 @@ static void fill_api(Gpubpf__ApiCounts *m, uint32_t id, const struct gpubpf_coun
 	gpubpf__api_counts__init(m);
 	m->api = id;
 	m->has_entered = m->has_nested = m->has_returned = m->has_failed = m->has_recorded = true;
-	m->has_lost_ring = m->has_lost_thread = m->has_lost_depth = m->has_abandoned = m->has_orphan_return = true;
+	m->has_lost_ring = m->has_lost_thread = m->has_lost_depth = m->has_abandoned = m->has_orphan_return =
+		true;
 	m->entered = c->entered;
 	m->nested = c->nested;
 	m->returned = c->returned;

@@ -118,8 +118,9 @@ int recorder_note(struct recorder *r, const char *code, const char *text, uint32
 	return capture_writer__meta(r->writer, &m, r->err);
 }
 
-static void describe_api(Gpubpf__Api *m, const struct api *a, uint32_t id, uint32_t library, const struct elfsym *s,
-			 int error, const struct api *alias, char *probe, size_t probe_size)
+static void describe_api(Gpubpf__Api *m, const struct api *a, uint32_t id, uint32_t library,
+			 const struct elfsym *s, int error, const struct api *alias, char *probe,
+			 size_t probe_size)
 {
 	gpubpf__api__init(m);
 	m->id = id;
@@ -147,7 +148,8 @@ static void describe_api(Gpubpf__Api *m, const struct api *a, uint32_t id, uint3
 	m->error = -error;
 }
 
-int describe_library(struct recorder *r, const struct libfile *f, const struct attach_result *res, struct err *err)
+int describe_library(struct recorder *r, const struct libfile *f, const struct attach_result *res,
+		     struct err *err)
 {
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Library lib = GPUBPF__LIBRARY__INIT, *libs = &lib;
@@ -173,9 +175,10 @@ int describe_library(struct recorder *r, const struct libfile *f, const struct a
 	for (size_t i = 0; i < res->syms.n; i++) {
 		const struct elfsym *s = &res->syms.syms[i];
 
-		describe_api(&api[i], apitab__get(r->tab, (uint32_t)i), res->first_id + (uint32_t)i, lib.index, s,
-			     res->errors[i], s->state == ELFSYM_ALIAS ? apitab__get(r->tab, s->alias_of) : NULL,
-			     probes[i], sizeof(probes[i]));
+		describe_api(&api[i], apitab__get(r->tab, (uint32_t)i), res->first_id + (uint32_t)i,
+			     lib.index, s, res->errors[i],
+			     s->state == ELFSYM_ALIAS ? apitab__get(r->tab, s->alias_of) : NULL, probes[i],
+			     sizeof(probes[i]));
 		apis[i] = &api[i];
 	}
 	m.api = apis;

@@ -9,6 +9,7 @@ struct err;
 struct recorder;
 
 /* Writes one library and its entry points as a metadata block. */
-int describe_library(struct recorder *r, const struct libfile *f, const struct attach_result *res, struct err *err);
+int describe_library(struct recorder *r, const struct libfile *f, const struct attach_result *res,
+		     struct err *err);
 
 #endif

@@ -11,10 +11,10 @@ struct err;
 
 struct launch {
 	pid_t pid;
-	int gate;     /* writing end: closing or writing it lets the child go on */
-	int failure;  /* reading end: errno of a failed exec; end of file when exec succeeded */
+	int gate;    /* writing end: closing or writing it lets the child go on */
+	int failure; /* reading end: errno of a failed exec; end of file when exec succeeded */
 	bool reaped;
-	int status;   /* of waitpid, once reaped */
+	int status; /* of waitpid, once reaped */
 };
 
 /*

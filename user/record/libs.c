@@ -24,7 +24,8 @@ static int probe_library(struct recorder *r, const struct libfile *f, uint32_t l
 	for (size_t i = 0; i < res.syms.n && !e; i++) {
 		const struct api *a = apitab__get(r->tab, (uint32_t)i);
 
-		e = apitab__add(r->armed, res.first_id + (uint32_t)i, a->symbol, a->kind, a->signature, a->legacy32);
+		e = apitab__add(r->armed, res.first_id + (uint32_t)i, a->symbol, a->kind, a->signature,
+				a->legacy32);
 	}
 	r->res->attach_ns += recorder_now() - t0;
 	if (!e)
@@ -34,8 +35,10 @@ static int probe_library(struct recorder *r, const struct libfile *f, uint32_t l
 	if (!e && late_tgid) {
 		char text[512];
 
-		snprintf(text, sizeof(text), "process %u loaded %s, which nobody had looked for: its calls until now were not seen",
-			 late_tgid, f->path);
+		snprintf(
+			text, sizeof(text),
+			"process %u loaded %s, which nobody had looked for: its calls until now were not seen",
+			late_tgid, f->path);
 		recorder_note(r, "late_library", text, late_tgid);
 		recorder_say(r, "%s", text);
 	}
@@ -67,7 +70,8 @@ static void find_for_command(struct recorder *r)
 	char exe[PATH_MAX], cwd[PATH_MAX];
 	bool known = find_command(r->o->command[0], exe, sizeof(exe));
 
-	libfind_candidates(&r->libs, "", getcwd(cwd, sizeof(cwd)), getenv("LD_LIBRARY_PATH"), known ? exe : NULL);
+	libfind_candidates(&r->libs, "", getcwd(cwd, sizeof(cwd)), getenv("LD_LIBRARY_PATH"),
+			   known ? exe : NULL);
 }
 
 static int find_all(struct recorder *r)
@@ -86,8 +90,10 @@ static int find_all(struct recorder *r)
 		if (e == -ESRCH)
 			return err_set(r->err, e, "process %d is gone", o->pids[i]);
 		if (e == -EACCES || e == -EPERM)
-			return err_set(r->err, e, "not allowed to look at process %d; run as root, or with CAP_SYS_PTRACE",
-				       o->pids[i]);
+			return err_set(
+				r->err, e,
+				"not allowed to look at process %d; run as root, or with CAP_SYS_PTRACE",
+				o->pids[i]);
 		/* one that has not loaded it yet; children may load another than their parent has */
 		if (r->libs.n == before || o->follow)
 			libfind_process_candidates(&r->libs, o->pids[i]);
@@ -141,7 +147,8 @@ static void look_at(struct recorder *r, pid_t pid)
 		if (!e)
 			continue;
 		recorder_note(r, "library_refused", why.msg, (uint32_t)pid);
-		recorder_say(r, "calls of process %d into %s are not seen: %s", pid, r->libs.files[i].path, why.msg);
+		recorder_say(r, "calls of process %d into %s are not seen: %s", pid, r->libs.files[i].path,
+			     why.msg);
 	}
 }
 

@@ -12,8 +12,9 @@
 #define FLUSH_NS 200000000ull   /* age of the block in the making */
 #define COUNTS_NS 1000000000ull /* between two blocks of counters */
 #define SCAN_NS 250000000ull
-#define BURST 200000            /* records in one go, before signals are looked at again */
-#define RING_BYTES_PER_MS 480000 /* four times the highest rate seen (limits: 860,000 records of 104 bytes a second) */
+#define BURST 200000 /* records in one go, before signals are looked at again */
+#define RING_BYTES_PER_MS                                                                                    \
+	480000 /* four times the highest rate seen (limits: 860,000 records of 104 bytes a second) */
 
 int recorder_on_record(void *ctx, void *data, size_t size)
 {
@@ -33,7 +34,8 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 
 		t = task->time;
 		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
-		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid && r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
+		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid &&
+		    r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
 			r->execed[r->nexeced++] = (pid_t)task->view_tgid;
 	} else if (rec->kind == GPUBPF_REC_XID) {
 		t = ((const struct gpubpf_xid *)data)->time;
@@ -75,7 +77,8 @@ static void on_signal(struct recorder *r, const struct signalfd_siginfo *si)
 	r->signals++;
 	if (r->launch.pid && r->signals == 1) {
 		recorder_pass_on(r, si);
-		recorder_say(r, "waiting for the command to end; one more signal ends the recording without it");
+		recorder_say(r,
+			     "waiting for the command to end; one more signal ends the recording without it");
 		return;
 	}
 	r->end = si->ssi_signo == SIGINT ? "SIGINT" : si->ssi_signo == SIGHUP ? "SIGHUP" : "SIGTERM";

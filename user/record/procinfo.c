@@ -174,7 +174,7 @@ bool procinfo__has_view(const struct procinfo *ps, pid_t view_pid)
 {
 	struct proc *p, *tmp;
 
-	HASH_ITER(hh, ps->by_tgid, p, tmp) {
+	HASH_ITER (hh, ps->by_tgid, p, tmp) {
 		if (p->live && p->view == (uint32_t)view_pid)
 			return true;
 	}
@@ -190,7 +190,7 @@ void procinfo__each_live(struct procinfo *ps, void (*fn)(pid_t view_pid, void *a
 {
 	struct proc *p, *tmp;
 
-	HASH_ITER(hh, ps->by_tgid, p, tmp) {
+	HASH_ITER (hh, ps->by_tgid, p, tmp) {
 		if (p->live && p->view)
 			fn((pid_t)p->view, arg);
 	}
@@ -238,7 +238,7 @@ int procinfo__write(struct procinfo *ps, struct capture_writer *w, struct err *e
 
 	meta.n_process = 1;
 	meta.process = &one;
-	HASH_ITER(hh, ps->by_tgid, p, tmp) {
+	HASH_ITER (hh, ps->by_tgid, p, tmp) {
 		if (e)
 			break;
 		if (p->dirty) {
@@ -262,7 +262,7 @@ void procinfo__free(struct procinfo *ps)
 
 	if (!ps)
 		return;
-	HASH_ITER(hh, ps->by_tgid, p, tmp) {
+	HASH_ITER (hh, ps->by_tgid, p, tmp) {
 		HASH_DEL(ps->by_tgid, p);
 		free(p->cmdline);
 		free(p->cgroup);

@@ -136,8 +136,9 @@ static int add_target(struct recorder *r, pid_t pid, const char *origin)
 
 static int warn_unsafe(struct recorder *r)
 {
-	const char *text = "return probes kill processes behind seccomp filters on this kernel (mended in 6.14): entries alone are "
-			   "recorded, without results and durations";
+	const char *text =
+		"return probes kill processes behind seccomp filters on this kernel (mended in 6.14): entries alone are "
+		"recorded, without results and durations";
 
 	recorder_say(r, "%s", text);
 	return recorder_note(r, "returns_unsafe", text, 0);
@@ -156,7 +157,8 @@ static int begin(struct recorder *r)
 		e = warn_unsafe(r);
 	if (!e && mmapwatch__open(&r->mmaps)) {
 		r->mmaps = NULL;
-		e = recorder_note(r, "no_mmap_events", "late libraries are looked for four times a second", 0);
+		e = recorder_note(r, "no_mmap_events", "late libraries are looked for four times a second",
+				  0);
 	} else if (!e) {
 		e = mmapwatch__epoll_add(r->mmaps, r->epfd);
 	}
@@ -165,7 +167,8 @@ static int begin(struct recorder *r)
 	if (!e)
 		e = attach__activate(r->attach, &xid, r->err);
 	if (!e && !xid)
-		e = recorder_note(r, "no_xid_events", "the kernel driver offers no tracepoint for GPU errors here", 0);
+		e = recorder_note(r, "no_xid_events",
+				  "the kernel driver offers no tracepoint for GPU errors here", 0);
 	for (size_t i = 0; i < r->o->npids && !e; i++)
 		e = add_target(r, r->o->pids[i], "attached");
 	if (!e && r->launch.pid)

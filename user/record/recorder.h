@@ -17,9 +17,9 @@ struct err;
 struct recorder_opts {
 	const pid_t *pids; /* attach to these … */
 	size_t npids;
-	char **command;    /* … or launch this … */
-	bool system;       /* … or everything that uses the driver */
-	bool follow;       /* children too */
+	char **command; /* … or launch this … */
+	bool system;    /* … or everything that uses the driver */
+	bool follow;    /* children too */
 	const char *output;
 	struct capture_writer_opts file;
 	struct attach_opts attach;
@@ -38,7 +38,7 @@ struct recorder_result {
 	size_t processes, libraries;
 	const char *end_reason;
 	bool launched;
-	int exit_status; /* of the launched command */
+	int exit_status;               /* of the launched command */
 	uint64_t attach_ns, detach_ns; /* what attaching and detaching took */
 	const char *method;
 };

@@ -24,10 +24,10 @@ struct recorder {
 	bool signals_taken;
 	struct launch launch;
 	struct attach *attach;
-	struct apitab *tab;    /* the built-in table: index = symbol */
-	struct apitab *armed;  /* by api id, over all libraries */
-	struct liblist libs;   /* probed, or tried */
-	pid_t execed[64];      /* processes that became another program and may find another libcuda */
+	struct apitab *tab;   /* the built-in table: index = symbol */
+	struct apitab *armed; /* by api id, over all libraries */
+	struct liblist libs;  /* probed, or tried */
+	pid_t execed[64];     /* processes that became another program and may find another libcuda */
 	size_t nexeced;
 	uint64_t searched[256]; /* libfind_process_key() of searches done, the latest ones */
 	size_t nsearched;
@@ -39,11 +39,11 @@ struct recorder {
 	int *pidfds;
 	size_t npidfds, alive; /* attached processes that have not ended */
 	uint64_t start, deadline, last_flush, last_counts, last_scan;
-	uint64_t burst;        /* records of this turn */
-	uint64_t calls;        /* records of returned calls at depth 0 */
+	uint64_t burst; /* records of this turn */
+	uint64_t calls; /* records of returned calls at depth 0 */
 	int write_error;
-	int signals;           /* SIGINT and SIGTERM so far */
-	const char *end;       /* reason to stop; NULL: go on */
+	int signals;     /* SIGINT and SIGTERM so far */
+	const char *end; /* reason to stop; NULL: go on */
 };
 
 void recorder_say(struct recorder *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

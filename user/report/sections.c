@@ -31,11 +31,11 @@
 		  "calls that had not returned when their thread or the capture ended: no duration", true }, \
 		{ "nested", "NESTED", UNIT_COUNT,                                                            \
 		  "made inside another traced call: not in calls, not in the times", true },                 \
-		{ "entry_only", "NOT TIMED", UNIT_COUNT,                                                    \
-		  "calls recorded at their entry alone: neither result nor duration", true },                      \
+		{ "entry_only", "NOT TIMED", UNIT_COUNT,                                                     \
+		  "calls recorded at their entry alone: neither result nor duration", true },                \
 		{ "bad_time", "BAD TIME", UNIT_COUNT,                                                        \
 		  "calls whose return is before their entry: in no duration", true },                        \
-		{ "total_ns", "TOTAL", UNIT_NS, "sum of the measured durations", false },                             \
+		{ "total_ns", "TOTAL", UNIT_NS, "sum of the measured durations", false },                    \
 		{ "mean_ns", "MEAN", UNIT_NS, "total_ns divided by the calls with a duration", false },      \
 		{ "p50_ns", "P50", UNIT_NS, "median duration, within 1 %", false },                          \
 		{ "p99_ns", "P99", UNIT_NS, "99th percentile of the durations, within 1 %", false },         \
