@@ -10,7 +10,7 @@ unset SIMCUDA_LOG SIMCUDA_FAIL SIMCUDA_STUB SIMCUDA_FAST CUDA_INJECTION64_PATH
 
 bad=
 reason() {
-	echo "# $*"
+	echo "# ${*//$'\n'/ | }"
 	bad=1
 }
 verdict() {
