@@ -96,6 +96,11 @@ static int add_mapping(struct liblist *l, pid_t pid, const char *range, const ch
 
 int libfind_mapped(struct liblist *l, pid_t pid)
 {
+	return libfind_mapped_files(l, pid, libfind_is_libcuda);
+}
+
+int libfind_mapped_files(struct liblist *l, pid_t pid, bool (*wanted)(const char *path))
+{
 	char path[64], *maps, *line, *save = NULL;
 	size_t n;
 	int e, worst = 0;
@@ -111,7 +116,7 @@ int libfind_mapped(struct liblist *l, pid_t pid)
 
 		if (sscanf(line, "%63s %7s %*x %*s %llu %n", range, perm, &ino, &at) < 3 || !at)
 			continue;
-		if (!strchr(perm, 'x') || !libfind_is_libcuda(line + at))
+		if (!strchr(perm, 'x') || !wanted(line + at))
 			continue;
 		e = add_mapping(l, pid, range, line + at, ino);
 		if (e)

@@ -31,6 +31,11 @@ bool libfind_is_libcuda(const char *path); /* the last part of the path is libcu
 
 /* Adds what the process has mapped. 0, or a negative errno (-ESRCH: no such process). */
 int libfind_mapped(struct liblist *l, pid_t pid);
+/*
+ * The same for every file that is mapped executable and whose path `wanted` takes. What cannot be opened stays out
+ * and makes the result its error, after all others were added.
+ */
+int libfind_mapped_files(struct liblist *l, pid_t pid, bool (*wanted)(const char *path));
 /* Adds every libcuda that any visible process has mapped. */
 int libfind_all_mapped(struct liblist *l);
 /*
