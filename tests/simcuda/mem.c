@@ -110,7 +110,8 @@ void mem__free(struct mem *m)
 {
 	for (size_t i = 0; i < m->pages; i++)
 		page_owner[(m->base - (uintptr_t)base) / PAGE + i] = 0;
-	if (m->pages > 16)
+	/* Smaller ones keep their pages: to fault them in anew would cost more than the call. */
+	if (m->pages > 4096)
 		madvise((void *)(uintptr_t)m->base, m->pages * PAGE, MADV_DONTNEED);
 	if (on_device(m->kind))
 		device_bytes -= m->bytes;
