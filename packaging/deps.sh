@@ -44,7 +44,7 @@ cross= guests=
 case $mode in
 build) ;;
 test)
-	tools+=(groff-base:groff file:file procps:pkill)
+	tools+=(groff-base:groff file:file procps:pkill jq:jq python3:python3 time:/usr/bin/time)
 	guests=1
 	;;
 check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;
