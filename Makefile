@@ -74,7 +74,7 @@ all: $(B)/gpubpf ## build the program
 #   EXTRA_TESTS programs and scripts that `make test` runs too
 TEST_NEEDS :=
 EXTRA_TESTS :=
--include $(wildcard tests/*/*.mk packaging/*.mk)
+-include $(wildcard packaging/*.mk tests/*/*.mk)
 
 # Changed only when the flags change, so that another compiler or other flags rebuild.
 $(B)/.flags: force

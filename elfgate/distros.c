@@ -18,38 +18,38 @@
 #define BOTH (ELFGATE_X86_64 | ELFGATE_AARCH64)
 
 const struct elfgate_distro elfgate_distros[] = {
-	{ "RHEL, Rocky, Alma", "7", BOTH, "2.17", 408 },
-	{ "RHEL, Rocky, Alma", "8", BOTH, "2.28", 800 },
-	{ "RHEL, Rocky, Alma", "9", BOTH, "2.34", 1100 },
-	{ "RHEL, Rocky, Alma", "10", BOTH, "2.39", 1400 },
-	{ "Debian", "8", BOTH, "2.19", 409 },
-	{ "Debian", "9", BOTH, "2.24", 600 },
-	{ "Debian", "10", BOTH, "2.28", 800 },
-	{ "Debian", "11", BOTH, "2.31", 1000 },
-	{ "Debian", "12", BOTH, "2.36", 1200 },
-	{ "Debian", "13", BOTH, "2.41", 1400 },
-	{ "Ubuntu", "14.04", BOTH, "2.19", 408 },
-	{ "Ubuntu", "16.04", BOTH, "2.23", 500 },
-	{ "Ubuntu", "18.04", BOTH, "2.27", 800 },
-	{ "Ubuntu", "20.04", BOTH, "2.31", 1000 },
-	{ "Ubuntu", "22.04", BOTH, "2.35", 1200 },
-	{ "Ubuntu", "24.04", BOTH, "2.39", 1400 },
-	{ "Ubuntu", "25.04", BOTH, "2.41", 1500 },
-	{ "Ubuntu", "25.10", BOTH, "2.42", 1500 },
-	{ "Amazon Linux", "2", BOTH, "2.26", 700 },
-	{ "Amazon Linux", "2023", BOTH, "2.34", 1100 },
-	{ "SLES", "12", X86, "2.19", 0 },
-	{ "SLES", "12 SP3", BOTH, "2.22", 0 },
-	{ "SLES", "15", BOTH, "2.26", 0 },
-	{ "SLES", "15 SP3", BOTH, "2.31", 0 },
-	{ "SLES", "15 SP6", BOTH, "2.38", 0 },
-	{ "Fedora", "36", BOTH, "2.35", 1200 },
-	{ "Fedora", "38", BOTH, "2.37", 1300 },
-	{ "Fedora", "40", BOTH, "2.39", 1400 },
-	{ "Fedora", "41", BOTH, "2.40", 1400 },
-	{ "Fedora", "42", BOTH, "2.41", 1500 },
-	{ "Fedora", "43", BOTH, "2.42", 1500 },
-	{ "Alpine", "every release", BOTH, NULL, 0 },
+	{ "RHEL, Rocky, Alma", "7", BOTH, "2.17", 408, false },
+	{ "RHEL, Rocky, Alma", "8", BOTH, "2.28", 800, false },
+	{ "RHEL, Rocky, Alma", "9", BOTH, "2.34", 1100, false },
+	{ "RHEL, Rocky, Alma", "10", BOTH, "2.39", 1400, false },
+	{ "Debian", "8", BOTH, "2.19", 409, false },
+	{ "Debian", "9", BOTH, "2.24", 600, false },
+	{ "Debian", "10", BOTH, "2.28", 800, false },
+	{ "Debian", "11", BOTH, "2.31", 1000, false },
+	{ "Debian", "12", BOTH, "2.36", 1200, false },
+	{ "Debian", "13", BOTH, "2.41", 1400, false },
+	{ "Ubuntu", "14.04", BOTH, "2.19", 408, false },
+	{ "Ubuntu", "16.04", BOTH, "2.23", 500, false },
+	{ "Ubuntu", "18.04", BOTH, "2.27", 800, false },
+	{ "Ubuntu", "20.04", BOTH, "2.31", 1000, false },
+	{ "Ubuntu", "22.04", BOTH, "2.35", 1200, false },
+	{ "Ubuntu", "24.04", BOTH, "2.39", 1400, false },
+	{ "Ubuntu", "25.04", BOTH, "2.41", 1500, false },
+	{ "Ubuntu", "25.10", BOTH, "2.42", 1500, false },
+	{ "Amazon Linux", "2", BOTH, "2.26", 700, false },
+	{ "Amazon Linux", "2023", BOTH, "2.34", 1100, false },
+	{ "SLES", "12", X86, "2.19", 408, true },
+	{ "SLES", "12 SP3", BOTH, "2.22", 408, true },
+	{ "SLES", "15", BOTH, "2.26", 700, true },
+	{ "SLES", "15 SP3", BOTH, "2.31", 1000, true },
+	{ "SLES", "15 SP6", BOTH, "2.38", 1300, true },
+	{ "Fedora", "36", BOTH, "2.35", 1200, false },
+	{ "Fedora", "38", BOTH, "2.37", 1300, false },
+	{ "Fedora", "40", BOTH, "2.39", 1400, false },
+	{ "Fedora", "41", BOTH, "2.40", 1400, false },
+	{ "Fedora", "42", BOTH, "2.41", 1500, false },
+	{ "Fedora", "43", BOTH, "2.42", 1500, false },
+	{ "Alpine", "any", BOTH, NULL, 0, false },
 };
 const size_t elfgate_n_distros = sizeof(elfgate_distros) / sizeof(elfgate_distros[0]);
 
@@ -187,19 +187,16 @@ static bool has_runtime(struct elfgate_load *l, const struct wants *w)
 
 		if (!w->need[k])
 			continue;
-		if (!gcc || !have) {
-			refuse(l, ELFGATE_LOADS_UNKNOWN, "its C++ and gcc runtime moves with updates",
-			       w->need[k]);
-			return false;
-		}
-		elfgate_version_parse(have, "", v);
-		if (elfgate_version_compare(w->version[k], v) <= 0)
+		if (have && elfgate_version_parse(have, "", v) &&
+		    elfgate_version_compare(w->version[k], v) <= 0)
 			continue;
 		if (k == NEED_GCC)
 			snprintf(has, sizeof(has), "it has libgcc of gcc %u", gcc / 100);
 		else
 			snprintf(has, sizeof(has), "it has %s%s", prefixes[k], have);
-		refuse(l, ELFGATE_LOADS_NOT, has, w->need[k]);
+		if (l->distro->gcc_moves)
+			strcat(has, " or, by updates, a newer one");
+		refuse(l, l->distro->gcc_moves ? ELFGATE_LOADS_UNKNOWN : ELFGATE_LOADS_NOT, has, w->need[k]);
 		return false;
 	}
 	return true;

@@ -14,7 +14,8 @@ struct elfgate_distro {
 	const char *family, *release; /* rows of a family stand together, the oldest first */
 	unsigned archs;
 	const char *glibc; /* NULL: musl */
-	unsigned gcc; /* of libstdc++.so.6 and libgcc_s.so.1: 408 is 4.8, 1200 is 12; 0: moves with updates */
+	unsigned gcc;      /* of libstdc++.so.6 and libgcc_s.so.1: 408 is 4.8, 1200 is 12 */
+	bool gcc_moves;    /* updates bring newer ones: at least that */
 };
 
 extern const struct elfgate_distro elfgate_distros[];

@@ -1,0 +1,4 @@
+# Objects with BTF sections, whatever their registers.
+machine = bpf
+btf = present
+btf-ext = present

@@ -1,0 +1,4 @@
+# What the header alone says.
+class = 64
+byte-order = little
+osabi = sysv gnu
