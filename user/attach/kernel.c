@@ -24,6 +24,13 @@ struct link_create_multi {
 
 #define MULTI_RETURN 1u /* BPF_F_UPROBE_MULTI_RETURN */
 
+static int link_create(struct link_create_multi *a)
+{
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, a, sizeof(*a));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
 int kernel_link_multi(int prog_fd, bool session, bool ret, const char *path, const uint64_t *offsets,
 		      const uint64_t *cookies, size_t n, int pid)
 {
@@ -37,9 +44,25 @@ int kernel_link_multi(int prog_fd, bool session, bool ret, const char *path, con
 		.multi_flags = ret ? MULTI_RETURN : 0,
 		.pid = (uint32_t)pid,
 	};
-	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &a, sizeof(a));
 
-	return fd < 0 ? -errno : (int)fd;
+	return link_create(&a);
+}
+
+int kernel_site_multi(int prog_fd, const char *path, const uint64_t *offsets, const uint64_t *semaphores,
+		      const uint64_t *cookies, size_t n, int pid)
+{
+	struct link_create_multi a = {
+		.prog_fd = (uint32_t)prog_fd,
+		.attach_type = KERNEL_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.ref_ctr_offsets = (uintptr_t)semaphores,
+		.cookies = (uintptr_t)cookies,
+		.cnt = (uint32_t)n,
+		.pid = (uint32_t)pid,
+	};
+
+	return link_create(&a);
 }
 
 static int pmu_read(const char *file, const char *format)
@@ -58,16 +81,16 @@ static int pmu_read(const char *file, const char *format)
 	return v;
 }
 
-int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie,
+/* `config`: what makes the probe one at the return, or one with a semaphore. */
+static int perf_link(int prog_fd, uint64_t config, const char *path, uint64_t offset, uint64_t cookie,
 		     bool use_cookie, int pid)
 {
-	struct perf_event_attr pe = { .size = sizeof(pe) };
-	int type = pmu_read("type", "%d"), bit = pmu_read("format/retprobe", "config:%d"), fd, link;
+	struct perf_event_attr pe = { .size = sizeof(pe), .config = config };
+	int type = pmu_read("type", "%d"), fd, link;
 
-	if (type < 0 || bit < 0 || bit > 63)
+	if (type < 0)
 		return -ENOENT;
 	pe.type = (uint32_t)type;
-	pe.config = ret ? 1ull << bit : 0;
 	pe.config1 = (uintptr_t)path;
 	pe.config2 = offset;
 	fd = (int)syscall(SYS_perf_event_open, &pe, pid, pid < 0 ? 0 : -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -89,6 +112,29 @@ int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, u
 		return e;
 	}
 	return fd;
+}
+
+int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie,
+		     bool use_cookie, int pid)
+{
+	int bit = pmu_read("format/retprobe", "config:%d");
+
+	if (bit < 0 || bit > 63)
+		return -ENOENT;
+	return perf_link(prog_fd, ret ? 1ull << bit : 0, path, offset, cookie, use_cookie, pid);
+}
+
+int kernel_site_perf(int prog_fd, const char *path, uint64_t offset, uint64_t semaphore, uint64_t cookie,
+		     bool use_cookie, int pid)
+{
+	/* "config:32-63", Linux 4.20 */
+	int low = semaphore ? pmu_read("format/ref_ctr_offset", "config:%d") : 0;
+
+	if (low < 0 || low > 63)
+		return -ENOENT;
+	if (semaphore << low >> low != semaphore)
+		return -EFBIG;
+	return perf_link(prog_fd, semaphore << low, path, offset, cookie, use_cookie, pid);
 }
 
 /* Something to probe. Its own section keeps the file offset computable from one line of /proc/self/maps. */

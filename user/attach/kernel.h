@@ -37,6 +37,14 @@ int kernel_link_multi(int prog_fd, bool session, bool ret, const char *path, con
 /* One probe by a perf event; pid -1: every process. *has_cookie false: the kernel has none, 0 is seen. */
 int kernel_link_perf(int prog_fd, bool ret, const char *path, uint64_t offset, uint64_t cookie,
 		     bool use_cookie, int pid);
+/*
+ * The same at the entry of USDT sites. `semaphores`: the file offsets of the 16-bit counters that the kernel raises
+ * in each process that it probes for as long as the link lives; 0: the site has none.
+ */
+int kernel_site_multi(int prog_fd, const char *path, const uint64_t *offsets, const uint64_t *semaphores,
+		      const uint64_t *cookies, size_t n, int pid);
+int kernel_site_perf(int prog_fd, const char *path, uint64_t offset, uint64_t semaphore, uint64_t cookie,
+		     bool use_cookie, int pid);
 
 /*
  * Tries a method for real: a two-instruction program on a function of this very process. 0: works; a negative
