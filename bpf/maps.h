@@ -41,6 +41,7 @@ const volatile __u32
 const volatile __u64 in_a_row_ns; /* a launch this soon after the last one is in a row with it */
 const volatile __u8 has_view;     /* the recorder is in a pid namespace of its own: view_inum */
 const volatile __u32 view_inum;
+const volatile __u8 never; /* 0, which the compiler does not know */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
