@@ -17,6 +17,13 @@ not_ok() # NAME REASON
 	echo "not ok $1"
 }
 
+result() # NAME PROBLEM…: ok when there is no problem
+{
+	local name=$1
+	shift
+	if [ $# -eq 0 ]; then ok "$name"; else not_ok "$name" "$(printf '%s\n' "$@")"; fi
+}
+
 check() # NAME WANTED GOT
 {
 	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "wanted '$2', got '$3'"; fi

@@ -2,21 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 1200
 # The Makefile's own promises: help, installation, the tarball (whole, small, reproducible, self-contained).
-set -u
+. tests/e2e/lib.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 export SOURCE_DATE_EPOCH=1700000000
-
-result()
-{
-	local name=$1
-	shift
-	if [ $# -eq 0 ]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf '# %s\n' "$@"
-		printf 'not ok %s\n' "$name"
-	fi
-}
 
 run_make()
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The program as a user types it: help, version, usage errors, man pages and completions made from the tables.
-set -u
+. tests/e2e/lib.sh
 
 # expect STATUS NAME COMMAND…: runs the command, keeps its output in $T/out and $T/err.
 expect()
@@ -11,23 +11,8 @@ expect()
 	"$@" >"$T/out" 2>"$T/err" </dev/null
 	got=$?
 	if [ "$got" != "$want" ]; then
-		printf '# %s: status %s, not %s\n' "$*" "$got" "$want"
-		sed 's/^/# /' "$T/err" | head -n 5
-		printf 'not ok %s\n' "$name"
+		not_ok "$name" "$*: status $got, not $want"$'\n'"$(head -n 5 "$T/err")"
 		return 1
-	fi
-}
-
-# result NAME PROBLEM…: ok when there is no problem.
-result()
-{
-	local name=$1
-	shift
-	if [ $# -eq 0 ]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf '# %s\n' "$@"
-		printf 'not ok %s\n' "$name"
 	fi
 }
 
@@ -165,7 +150,7 @@ other_completions_parse()
 		if ! command -v $shell >/dev/null; then
 			echo "skip $1_$shell: $shell"
 		elif $check "$T/complete.$shell" 2>"$T/err"; then
-			echo "ok $1_$shell"
+			ok "$1_$shell"
 		else
 			result "$1_$shell" "$(cat "$T/err")"
 		fi

@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `gpubpf doctor` on this machine: the shape of its lines, its exit status, a target, and that each piece of
 # advice names a command that exists (R20).
-set -u
-
-result()
-{
-	local name=$1
-	shift
-	if [ $# -eq 0 ]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf '# %s\n' "$@"
-		printf 'not ok %s\n' "$name"
-	fi
-}
+. tests/e2e/lib.sh
 
 every_line_has_a_state_and_a_lack_has_advice()
 {

@@ -1,27 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gpubpf inspect on captures whose truth is known: mkcapture prints it.
-set -u
-: "${GPUBPF:?}" "${B:?}"
-T=${T:-$(mktemp -d)}
+. tests/e2e/lib.sh
 MK=$B/tests/tools/mkcapture
-
-ok()
-{
-	echo "ok $1"
-}
-
-not_ok()
-{
-	echo "# $2"
-	echo "not ok $1"
-}
-
-# check NAME EXPECTED GOT
-check()
-{
-	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "wanted '$2', got '$3'"; fi
-}
 
 # json FILE EXPRESSION: d is the object
 json()

@@ -1,24 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `gpubpf report` on made captures: golden text, JSON and CSV, filters, what is absent, what is refused.
-set -u
+. tests/e2e/lib.sh
 
 golden=tests/e2e/golden
 scene=$B/tests/tools/mkscene
 report=("$GPUBPF" report)
-
-# result NAME PROBLEM…: ok when there is no problem.
-result()
-{
-	local name=$1
-	shift
-	if [ $# -eq 0 ]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf '# %s\n' "$@"
-		printf 'not ok %s\n' "$name"
-	fi
-}
 
 # query FILE EXPRESSION: a Python expression over the JSON report `r`; s(name) is a section's rows.
 query()
@@ -48,10 +35,9 @@ same()
 		cp "$T/got" "$golden/$want"
 	fi
 	if diff -u "$golden/$want" "$T/got" >"$T/diff"; then
-		printf 'ok %s\n' "$name"
+		ok "$name"
 	else
-		sed 's/^/# /' "$T/diff" | head -n 40
-		printf 'not ok %s\n' "$name"
+		not_ok "$name" "$(head -n 40 "$T/diff")"
 	fi
 }
 
@@ -72,7 +58,10 @@ for tool in "$scene" "$B/tests/tools/mkcapture"; do
 	[ -x "$tool" ] || { printf 'skip report: %s\n' "$tool"; exit 0; }
 done
 
-"$scene" "$T/scene" <"$golden/report.scene" || { echo 'not ok report_scene'; exit 1; }
+"$scene" "$T/scene" <"$golden/report.scene" || {
+	not_ok report_scene "mkscene: status $?"
+	exit 1
+}
 
 same report_golden_text_R15_R18 report.txt "$T/scene"
 same report_golden_csv report-launches.csv --csv launches "$T/scene"
@@ -81,10 +70,9 @@ same report_golden_threads_C28 report-threads.txt --threads -s threads -n 0 "$T/
 "${report[@]}" --json "$T/scene" | sed "s|\"file\":\"[^\"]*\"|\"file\":\"scene\"|" >"$T/json"
 [ "${GOLDEN_UPDATE:-}" ] && cp "$T/json" $golden/report.json
 if cmp -s "$T/json" $golden/report.json && python3 -m json.tool "$T/json" >/dev/null; then
-	echo 'ok report_golden_json'
+	ok report_golden_json
 else
-	diff $golden/report.json "$T/json" | head -n 20 | cut -c 1-300 | sed 's/^/# /'
-	echo 'not ok report_golden_json'
+	not_ok report_golden_json "$(diff $golden/report.json "$T/json" | head -n 20 | cut -c 1-300)"
 fi
 
 report_counts_what_was_planted()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # R56: tests/run.sh itself, on made-up programs: what counts as failed, the sums, the exit status.
-set -u
+. tests/e2e/lib.sh
 unset ONLY TEST_TIMEOUT
 
 program()
@@ -20,12 +20,7 @@ runs()
 	[ "$got" = "$want" ] || bad+=("status $got, not $want")
 	[ "$(tail -n 1 "$T/out")" = "$last" ] || bad+=("the last line is: $(tail -n 1 "$T/out")")
 	[ -z "${word:-}" ] || grep -qF -e "$word" "$T/out" || bad+=("nowhere: $word")
-	if [ ${#bad[@]} -eq 0 ]; then
-		echo "ok $name"
-	else
-		printf '# %s\n' "${bad[@]}"
-		echo "not ok $name"
-	fi
+	result "$name" "${bad[@]}"
 }
 
 program good 'echo ok a; echo ok b'
@@ -57,8 +52,4 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	[ "${state:-Z}" != Z ] || break
 	sleep 0.2
 done
-if [ "${state:-Z}" = Z ]; then
-	echo 'ok nothing_is_left_running'
-else
-	echo 'not ok nothing_is_left_running'
-fi
+check nothing_is_left_running Z "${state:-Z}"

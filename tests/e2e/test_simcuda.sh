@@ -1,21 +1,15 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulated CUDA stack itself: what the other end-to-end tests stand on.
-set -u
-export SIM=${SIM:-${B:-build/$(uname -m)}/sim}
-SIM=$(realpath "$SIM")
-T=${T:-$(mktemp -d)}
+. tests/e2e/lib.sh
 export LD_LIBRARY_PATH=$SIM
 unset SIMCUDA_LOG SIMCUDA_FAIL SIMCUDA_STUB SIMCUDA_FAST CUDA_INJECTION64_PATH
 
-bad=
-reason() {
-	echo "# ${*//$'\n'/ | }"
-	bad=1
-}
+bad=()
+reason() { bad+=("${*//$'\n'/ | }"); }
 verdict() {
-	if [ -n "$bad" ]; then echo "not ok $1"; else echo "ok $1"; fi
-	bad=
+	result "$1" "${bad[@]}"
+	bad=()
 }
 # number KEY: of a flat JSON line on standard input
 number() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
