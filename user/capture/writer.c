@@ -191,7 +191,8 @@ static int write_failed(struct capture_writer *w, int error)
 		cut = errno;
 	w->error = error;
 	err_set(&w->why, error,
-		"writing %s: %s after %" PRIu64 " bytes; the %" PRIu64 " records in it stay readable%s%s. %s",
+		"writing %s: %s after %" PRIu64 " bytes; the %" PRIu64
+		" records in it stay readable%s%s — %s",
 		w->path, strerror(-error), w->bytes, w->records,
 		cut ? ", though its torn last block could not be cut off: " : "", cut ? strerror(cut) : "",
 		remedy(error));

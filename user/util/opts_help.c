@@ -95,6 +95,7 @@ void opts_help(FILE *f, const struct verb *v)
 		line += len + (line[len] == '\n');
 	}
 	fprintf(f, "\nThe whole text: man gpubpf-%s\n", v->name);
+	fprintf(f, "where that is not installed: gpubpf --man %s | man -l -\n", v->name);
 }
 
 void opts_help_index(FILE *f, const struct verb *const *verbs)
