@@ -61,7 +61,8 @@ static bool number(struct text *t, uint64_t *v)
 		base = 8;
 	}
 	*v = 0;
-	for (; t->p < t->end && isxdigit((unsigned char)*t->p); t->p++, digits++) {
+	for (; t->p < t->end && (base == 16 ? isxdigit((unsigned char)*t->p) : isdigit((unsigned char)*t->p));
+	     t->p++, digits++) {
 		unsigned d = isdigit((unsigned char)*t->p)
 				     ? (unsigned)(*t->p - '0')
 				     : (unsigned)(tolower((unsigned char)*t->p) - 'a' + 10);
@@ -289,7 +290,8 @@ static bool a64(struct text *t, struct usdt_operand *o)
 	memset(&o->base, 0, sizeof(o->base));
 	take(t, '#');
 	o->kind = USDT_OPERAND_CONSTANT;
-	return expression(t, o) && t->p == t->end;
+	/* A name here is a register that there is not. */
+	return expression(t, o) && t->p == t->end && !o->symbol;
 }
 
 /* "-4@", "8f@": leaves t behind it when there is one. */
