@@ -100,7 +100,8 @@ $(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: user/capture/%.proto
 	@mkdir -p $(@D)
 	$(call step,GEN)$(PROTOC_C) -Iuser/capture --c_out=$(B)/gen $<
 
-need-tool = $(if $($(1)),,$(error $(1) was not found: packaging/deps.sh build installs what the build needs))
+# $(2): the mode of deps.sh that installs it, when that is not build.
+need-tool = $(if $($(1)),,$(error $(1) was not found: packaging/deps.sh $(or $(2),build) installs it))
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/.flags
 	$(call need-tool,CLANG)$(call need-tool,LLVM_STRIP)@mkdir -p $(@D)
 	$(call step,BPF)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.tmp $<
@@ -196,7 +197,7 @@ check: ## static checks: formatting, sizes of files, clang-tidy, cppcheck, shell
 	@$(MAKE) --no-print-directory check-format check-size check-shell check-cppcheck check-tidy
 
 check-format:
-	$(call need-tool,CLANG_FORMAT)@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+	$(call need-tool,CLANG_FORMAT,check)@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 
 check-size:
 	@wc -l $(SOURCES) | awk '$$2 != "total" && $$1 > 600 { print $$2 ": " $$1 " lines, more than 600"; bad = 1 } \
@@ -212,11 +213,11 @@ check-cppcheck: $(GEN)
 		-D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(LIB_SRC) $(CMD_SRC)
 
 check-tidy: $(GEN)
-	$(call need-tool,CLANG_TIDY)@printf '%s\n' $(LIB_SRC) $(CMD_SRC) | \
+	$(call need-tool,CLANG_TIDY,check)@printf '%s\n' $(LIB_SRC) $(CMD_SRC) | \
 		xargs -P 2 -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(filter-out -Wno-%,$(BASE_CFLAGS)) 2>/dev/null' sh
 
 format: ## format the C sources in place
-	$(call need-tool,CLANG_FORMAT)$(CLANG_FORMAT) -i $(SOURCES)
+	$(call need-tool,CLANG_FORMAT,check)$(CLANG_FORMAT) -i $(SOURCES)
 
 # One entry per C file: {"directory", "file", "command"}. The flags hold no quotes and no backslashes.
 json-entry = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(2) -c $(1)"}

@@ -48,7 +48,10 @@ lacks_of()
 	case $1 in
 	test-clang) [ -n "${CLANG:-}" ] || lacks+=('clang') ;;
 	fuzz) clang_runtime ;;
-	bench) need_root ;;
+	bench)
+		need_root
+		need_command jq pkill /usr/bin/time
+		;;
 	test-kernels) need_command qemu-system-x86_64 qemu-system-aarch64 cpio ;;
 	test-gpu)
 		need_root
@@ -56,7 +59,7 @@ lacks_of()
 		;;
 	check) need_command clang-tidy clang-format cppcheck ;;
 	esac
-	make -n --no-print-directory "$1" >/dev/null 2>&1 || lacks+=("a target \`make $1\`")
+	[ ${#lacks[@]} -gt 0 ] || make -n --no-print-directory "$1" >/dev/null 2>&1 || lacks+=("a target \`make $1\`")
 }
 
 bad=0
