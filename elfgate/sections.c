@@ -26,8 +26,9 @@ int elfobj__read_sections(struct elfobj *o)
 
 	if (!o->ehdr.e_shoff)
 		return 0; /* stripped of its section headers, which no loader needs */
+	/* libelf says that there are none when they are cut off. */
 	if (elf_getshdrnum(o->elf, &n) || o->ehdr.e_shoff > o->size ||
-	    n > (o->size - o->ehdr.e_shoff) / entry) {
+	    n > (o->size - o->ehdr.e_shoff) / entry || n < o->ehdr.e_shnum) {
 		elfobj__damaged(o, PART_SECTIONS, "the section headers reach beyond the file's %#llx bytes",
 				(unsigned long long)o->size);
 		return 0;

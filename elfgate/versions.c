@@ -14,6 +14,14 @@ static bool add(struct elfobj *o, const char *file, const GElf_Vernaux *a)
 
 	if (!version || o->n_needs == MOST_NEEDS)
 		return false;
+	if (!(o->n_needs & (o->n_needs - 1))) {
+		struct elfobj_need *more = reallocarray(o->needs, o->n_needs ? 2 * o->n_needs : 1,
+							sizeof(*more));
+
+		if (!more)
+			return false;
+		o->needs = more;
+	}
 	o->needs[o->n_needs++] = (struct elfobj_need){
 		.file = file,
 		.version = version,
@@ -57,14 +65,19 @@ static bool read_chain(struct elfobj *o, Elf_Data *d)
 /* One symbol each for the messages. */
 static int name_symbols(struct elfobj *o)
 {
-	struct elfobj_need **by_index = calloc(MOST_NEEDS + 1, sizeof(*by_index));
+	struct elfobj_need **by_index;
+	uint16_t most = 0;
 
+	for (size_t i = 0; i < o->n_needs; i++)
+		most = o->needs[i].index > most ? o->needs[i].index : most;
+	by_index = calloc((size_t)most + 1, sizeof(*by_index));
 	if (!by_index)
 		return -ENOMEM;
 	for (size_t i = 0; i < o->n_needs; i++)
 		by_index[o->needs[i].index] = &o->needs[i];
 	for (size_t i = 1; i < o->n_syms; i++) {
-		struct elfobj_need *need = o->syms[i].version > 1 ? by_index[o->syms[i].version] : NULL;
+		uint16_t version = o->syms[i].version;
+		struct elfobj_need *need = version > 1 && version <= most ? by_index[version] : NULL;
 
 		if (need && !need->symbol && o->syms[i].shndx == SHN_UNDEF)
 			need->symbol = o->syms[i].name;
@@ -87,9 +100,6 @@ int elfobj__read_versions(struct elfobj *o)
 	}
 	if (left > MOST_NEEDS * 2 * sizeof(GElf_Vernaux))
 		left = MOST_NEEDS * 2 * sizeof(GElf_Vernaux);
-	o->needs = calloc(MOST_NEEDS, sizeof(*o->needs));
-	if (!o->needs)
-		return -ENOMEM;
 	d = elfobj__chunk(o, offset, left, ELF_T_VNEED);
 	if (!d || !read_chain(o, d)) {
 		o->n_needs = 0;

@@ -104,9 +104,9 @@ static void print_family(const struct elfgate_loading *l, size_t first, size_t e
 			older = &l->loads[i];
 	}
 	if (!oldest)
-		printf("  %-18s %s; %s%s: %s\n", family,
+		printf("  %-18s %s%s%s: %s\n", family,
 		       older->loads == ELFGATE_LOADS_UNKNOWN ? "not known" : "none",
-		       older->loads == ELFGATE_LOADS_UNKNOWN ? "" : "not ", older->distro->release,
+		       end - first > 1 ? ", not even " : "", end - first > 1 ? older->distro->release : "",
 		       older->why);
 	else if (end - first == 1)
 		printf("  %-18s %s\n", family, oldest->distro->release);

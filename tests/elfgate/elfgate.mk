@@ -28,5 +28,7 @@ elfgate-objects-other:
 	+@if command -v $(ELFGATE_OTHER)-linux-gnu-gcc >/dev/null; then \
 		$(call arch-make,$(ELFGATE_OTHER)) elfgate-objects; fi
 
+# The unit tests of a cross build run alone.
+test-units: elfgate-objects
 TEST_NEEDS += elfgate-objects elfgate-objects-other
 .PHONY: elfgate-objects elfgate-objects-other

@@ -28,3 +28,18 @@ $(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture
 	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
 
 .PHONY: fuzz
+
+# ELF files: the broken objects of tests/elfgate are the corpus to begin with.
+FUZZ_ELFGATE_SRC := tests/fuzz/fuzz_elfgate.c $(wildcard elfgate/*.c usdt/*.c)
+fuzz-elfgate: $(FUZZ_DIR)/fuzz_elfgate elfgate-objects ## fuzz the ELF rules for FUZZ_SECONDS (10)
+	@mkdir -p $(FUZZ_DIR)/elfgate-corpus
+	$(FUZZ_DIR)/fuzz_elfgate -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=1536 \
+		-artifact_prefix=$(FUZZ_DIR)/ -print_final_stats=1 -verbosity=0 $(FUZZ_DIR)/elfgate-corpus \
+		$(ELFGATE_DIR) tests/elfgate/hostile
+
+$(FUZZ_DIR)/fuzz_elfgate: $(FUZZ_ELFGATE_SRC) $(B)/.flags
+	$(call need-tool,CLANG)@mkdir -p $(@D)
+	$(call step,FUZZ)$(CLANG) $(filter-out -Wno-%,$(BASE_CFLAGS)) $(FUZZ_SAN) -fsanitize=fuzzer,address,undefined -o $@ \
+		$(FUZZ_ELFGATE_SRC) -lelf
+fuzz: fuzz-elfgate
+.PHONY: fuzz-elfgate
