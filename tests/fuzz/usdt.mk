@@ -20,4 +20,6 @@ $(B)/asan/tests/fuzz/replay_%: $(B)/asan/tests/fuzz/replay.o $(B)/asan/tests/fuz
 
 TEST_NEEDS += $(FUZZ_USDT)
 .PHONY: fuzz-usdt
+# The seeds hold a real object too.
+$(B)/asan/tests/fuzz/replay_usdt: $(B)/tests/usdt/sites.o
 -include $(wildcard $(B)/asan/tests/fuzz/*.d)

@@ -166,15 +166,19 @@ static json_t *operand_json(const struct usdt_operand *op)
 
 static json_t *probe_json(const struct usdt_probe *p)
 {
-	json_t *o = json_object(), *ops = json_array();
+	json_t *o = json_object(), *ops = json_array(), *note = json_object();
 
 	put(o, "provider", json_safe_string(p->provider));
 	put(o, "probe", json_safe_string(p->name));
 	put_hex(o, "address", p->has_location, p->location);
 	put_hex(o, "offset", p->has_offset, p->offset);
-	put_hex(o, "base", p->note_base != 0, p->note_base);
 	put_hex(o, "semaphore", p->has_semaphore, p->semaphore);
 	put_hex(o, "semaphore_offset", p->has_semaphore_offset, p->semaphore_offset);
+	/* As it was linked, before a prelink: what other readers print. */
+	put_hex(note, "location", true, p->note_location);
+	put_hex(note, "base", true, p->note_base);
+	put_hex(note, "semaphore", true, p->note_semaphore);
+	put(o, "note", note);
 	put(o, "descriptor", json_safe_string(p->args));
 	for (size_t i = 0; i < p->noperands; i++)
 		json_array_append_new(ops, operand_json(&p->operands[i]));
