@@ -99,7 +99,9 @@ static void collect(const struct elfobj *o, struct wants *w)
 {
 	uint32_t v[4];
 
-	for (const struct elfobj_need *n = o->needs; n < o->needs + o->n_needs; n++) {
+	for (size_t i = 0; i < o->n_needs; i++) {
+		const struct elfobj_need *n = &o->needs[i];
+
 		if (n->weak)
 			continue;
 		if (elfgate_is_marker(n->version))

@@ -113,7 +113,9 @@ LOOK(versions)
 {
 	uint32_t v[4];
 
-	for (const struct elfobj_need *n = o->needs; n < o->needs + o->n_needs; n++) {
+	for (size_t i = 0; i < o->n_needs; i++) {
+		const struct elfobj_need *n = &o->needs[i];
+
 		if (elfgate_version_parse(n->version, r->choices, v))
 			elfgate_found__need(f, n->file, n->version, n->symbol, n->weak);
 	}
@@ -122,7 +124,8 @@ LOOK(versions)
 LOOK(markers)
 {
 	(void)r;
-	for (const struct elfobj_need *n = o->needs; n < o->needs + o->n_needs; n++) {
+	for (size_t i = 0; i < o->n_needs; i++) {
+		const struct elfobj_need *n = &o->needs[i];
 		const struct elfgate_marker *m = elfgate_marker_find(n->version);
 
 		if (!elfgate_is_marker(n->version))
