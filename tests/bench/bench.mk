@@ -3,10 +3,10 @@
 BENCH_CALLS ?= 200000
 BENCH_ROUNDS ?= 5
 BENCH_REPORT_CALLS ?= 10000000
-BENCH_TOOLS := $(B)/tests/bench/callcost
+BENCH_TOOLS := $(B)/tests/bench/callcost $(B)/tests/bench/usdtcost
 
 # The libraries inside, so that it also runs where only libc is.
-$(B)/tests/bench/callcost: $(B)/tests/bench/callcost.o $(B)/libgpubpf.a
+$(BENCH_TOOLS): $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/libgpubpf.a
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -Wl,-Bstatic -lbpf -lelf -lz -lzstd -Wl,-Bdynamic -ldl -lpthread
 
 bench: $(B)/gpubpf $(BENCH_TOOLS) tools sim ## measure: cost per call beside the kernel's floor, rate without loss, report of a large capture

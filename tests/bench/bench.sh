@@ -11,6 +11,10 @@ echo "== cost per call, on the thread that makes it"
 "$B/tests/bench/callcost" "$SIM/libcuda.so.1" "$1" "$2"
 
 echo
+echo "== a USDT probe site, on the thread that passes it"
+"$B/tests/bench/usdtcost" "$(($1 / 2))" "$((2 * $2 + 1))"
+
+echo
 echo "== two threads as fast as they can for ten seconds, default ring"
 "$GPUBPF" record -q -d 10s -o "$T/rate" -- "$SIM/launchloop" --threads 2 --launches 100000000 >"$T/loop" &
 R=$!
