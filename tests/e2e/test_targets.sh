@@ -175,7 +175,7 @@ check two_copies "50 100" "$(inspect two '[.counters.by_entry_point[] | select(.
 rm -f "$T/wrapper.simlog"
 SIMCUDA_LOG=$T/wrapper.simlog "$GPUBPF" record -q --returns 1 -o "$T/wrapper.gpubpf" -- \
 	env LD_LIBRARY_PATH="$SIM" "$SIM/launchloop" --launches 500 >/dev/null
-if [ "$(inspect wrapper '[.metadata.notes[].code] | any(. == "late_library")')" = true ]; then
+if [ "$(inspect wrapper '[.metadata.notes[].code] | any(. == "late_library" or . == "library_missed")')" = true ]; then
 	ok wrapper_sets_library_path
 else
 	check_truth wrapper_sets_library_path wrapper

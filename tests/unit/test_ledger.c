@@ -251,6 +251,25 @@ T(R5_refused_entry_points_were_not_counted)
 	expect(&f, "refused", 1, "gpubpf doctor");
 }
 
+/* Calls made before a library was probed are in no counter: the capture cannot pass for whole. */
+T(R3_a_late_library_is_a_loss)
+{
+	Gpubpf__Meta meta = GPUBPF__META__INIT;
+	Gpubpf__Note late = GPUBPF__NOTE__INIT, other = GPUBPF__NOTE__INIT, *notes[] = { &other, &late };
+	struct fixture f;
+
+	setup(&f);
+	f.in.late_libraries = 2;
+	expect(&f, "late_library", 2, "--libcuda");
+	setup(&f);
+	late.code = (char *)"library_missed";
+	other.code = (char *)"no_xid_events";
+	meta.note = notes;
+	meta.n_note = 2;
+	f.in.meta = &meta;
+	expect(&f, "late_library", 1, "--libcuda");
+}
+
 T(open_calls_are_facts_and_no_losses)
 {
 	struct fixture f;

@@ -214,6 +214,23 @@ static void name_refused(const struct ledger_input *in, struct ledger *l)
 		       refused, lines, first, refused > 1 ? " …" : "");
 }
 
+/* Calls before a library was probed are in no counter. */
+static void name_late(const struct ledger_input *in, struct ledger *l)
+{
+	uint64_t late = in->late_libraries;
+
+	for (size_t i = 0; in->meta && i < in->meta->n_note; i++) {
+		const char *code = in->meta->note[i]->code;
+
+		late += !strcmp(code, "late_library") || !strcmp(code, "library_missed");
+	}
+	if (late)
+		REASON(l, "late_library", late, "gpubpf record --libcuda PATH names it in time",
+		       "%" PRIu64
+		       " processes loaded a libcuda before it was probed: their calls until then were not counted",
+		       late);
+}
+
 static void name_file(const struct ledger_input *in, struct ledger *l)
 {
 	const struct capture_status *s = in->status;
@@ -321,6 +338,7 @@ void ledger_compute(const struct ledger_input *in, struct ledger *l)
 		name_losses(l);
 		name_globals(in, l);
 		name_refused(in, l);
+		name_late(in, l);
 	}
 	if (in->status)
 		name_file(in, l);

@@ -71,6 +71,9 @@ struct ledger_input {
 	const Gpubpf__Counts *counts; /* NULL: none in the capture */
 	const Gpubpf__Meta *meta;     /* armed, missing and refused entry points; NULL: not considered */
 
+	/* Recording: libraries that a traced process had loaded before probes stood in them. Reading: 0, the notes of
+	 * `meta` tell. */
+	uint64_t late_libraries;
 	/* Recording: call records that the writer dropped, by API id (capture_writer__dropped_calls()). */
 	const uint64_t *dropped;
 	size_t ndropped;

@@ -52,6 +52,7 @@ static int write_footer(struct recorder *r, struct recorder_counts *counts)
 		.counts = recorder_counts_message(counts),
 		.dropped = capture_writer__dropped_calls(r->writer),
 		.ndropped = GPUBPF_API_MAX,
+		.late_libraries = r->late_libraries,
 	};
 	Gpubpf__Footer f = GPUBPF__FOOTER__INIT;
 	struct ledger_footer store;
@@ -78,6 +79,8 @@ int recorder_finish(struct recorder *r)
 	do { /* nothing is added any more: until it is empty */
 		got = recorder_drain(r);
 	} while (got > 0);
+	if (r->mmaps)
+		mmapwatch__read(r->mmaps, recorder_mapped, r);
 	e = recorder_counts_read(r, &counts);
 	if (e)
 		return err_set(r->err, e, "cannot read the counters: %s", strerror(-e));

@@ -11,8 +11,8 @@
 
 #include "record/describe.h"
 
-/* Probes one file. `late`: a process has it mapped already and may have called it. */
-static int probe_library(struct recorder *r, const struct libfile *f, uint32_t late_tgid, struct err *err)
+/* Probes one file. `late_tgid`: a process that has it mapped already and may have called it; 0: none. */
+static int probe_library(struct recorder *r, struct libfile *f, uint32_t late_tgid, struct err *err)
 {
 	pid_t only = !r->o->follow && r->o->npids == 1 ? r->o->pids[0] : 0;
 	struct attach_result res;
@@ -21,24 +21,26 @@ static int probe_library(struct recorder *r, const struct libfile *f, uint32_t l
 
 	if (e)
 		return e;
+	f->probed_ns = recorder_now();
+	r->res->attach_ns += f->probed_ns - t0;
 	for (size_t i = 0; i < res.syms.n && !e; i++) {
 		const struct api *a = apitab__get(r->tab, (uint32_t)i);
 
 		e = apitab__add(r->armed, res.first_id + (uint32_t)i, a->symbol, a->kind, a->signature,
 				a->legacy32);
 	}
-	r->res->attach_ns += recorder_now() - t0;
 	if (!e)
 		e = describe_library(r, f, &res, err);
 	if (!e)
 		r->res->libraries++;
-	if (!e && late_tgid) {
+	if (!e && late_tgid && !r->mmaps) { /* nothing tells when it was mapped */
 		char text[512];
 
 		snprintf(
 			text, sizeof(text),
 			"process %u loaded %s, which nobody had looked for: its calls until now were not seen",
 			late_tgid, f->path);
+		r->late_libraries++;
 		recorder_note(r, "late_library", text, late_tgid);
 		recorder_say(r, "%s", text);
 	}
@@ -186,12 +188,37 @@ void recorder_execed(struct recorder *r)
 	r->nexeced = 0;
 }
 
-void recorder_mapped(pid_t view_pid, void *arg)
+static const struct libfile *find_library(const struct recorder *r, const struct mmapwatch_event *ev)
+{
+	for (size_t i = 0; i < r->libs.n; i++) {
+		if (r->libs.files[i].ino == ev->ino || strcmp(r->libs.files[i].path, ev->path) == 0)
+			return &r->libs.files[i];
+	}
+	return NULL;
+}
+
+/* Every mapping is held against when the probes stood: what was called in between is missing, and that is said. */
+void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 {
 	struct recorder *r = arg;
+	const struct libfile *f = find_library(r, ev);
+	const char *how;
+	char text[512];
 
-	if (r->o->system || procinfo__has_view(r->procs, view_pid))
-		look_at(r, view_pid);
+	if (!r->o->system && !procinfo__has_view(r->procs, ev->view_pid))
+		return;
+	if (!f) {
+		look_at(r, ev->view_pid);
+		f = find_library(r, ev);
+	}
+	if (f && (!f->probed_ns || f->probed_ns <= ev->time))
+		return; /* a refused one has its own note */
+	how = f ? "a moment before it was probed: its first calls may be missing"
+		: "and ended before it could be probed: its calls were not seen";
+	snprintf(text, sizeof(text), "process %d loaded %.256s %s", ev->view_pid, ev->path, how);
+	r->late_libraries++;
+	recorder_note(r, f ? "late_library" : "library_missed", text, (uint32_t)ev->view_pid);
+	recorder_say(r, "%s", text);
 }
 
 static void scan_one(pid_t view_pid, void *arg)

@@ -109,6 +109,13 @@ static void keep_up(struct recorder *r, uint64_t now)
 {
 	int e = 0;
 
+	/* before the dead are forgotten */
+	if (r->mmaps) {
+		mmapwatch__read(r->mmaps, recorder_mapped, r);
+	} else if (now - r->last_scan >= SCAN_NS) {
+		r->last_scan = now;
+		recorder_scan(r);
+	}
 	if (now - r->last_flush >= FLUSH_NS) {
 		r->last_flush = now;
 		e = procinfo__write(r->procs, r->writer, r->err);
@@ -126,12 +133,6 @@ static void keep_up(struct recorder *r, uint64_t now)
 	}
 	if (e && !r->write_error)
 		r->write_error = e;
-	if (r->mmaps)
-		mmapwatch__read(r->mmaps, recorder_mapped, r);
-	else if (now - r->last_scan >= SCAN_NS) {
-		r->last_scan = now;
-		recorder_scan(r);
-	}
 }
 
 static int wait_ms(const struct recorder *r, uint64_t now)

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/libfind.h"
@@ -46,6 +47,10 @@ static int open_cpu(struct mmapwatch *m, int cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
 		.mmap2 = 1,
+		.sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TIME,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		/* read at each nap of the recorder: a machine that starts many programs must not wake it for each */
 		.wakeup_watermark = PAGES / 2 * 4096,
@@ -112,7 +117,7 @@ static void copy_out(const struct mmapwatch *m, const struct cpu *c, uint64_t at
 	memcpy((char *)to + first, data, n - first);
 }
 
-static void read_cpu(struct mmapwatch *m, struct cpu *c, void (*fn)(pid_t view_pid, void *arg), void *arg)
+static void read_cpu(struct mmapwatch *m, struct cpu *c, mmapwatch_fn *fn, void *arg)
 {
 	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE), tail = c->page->data_tail;
 	char buf[RECORD_MAX + 1];
@@ -124,18 +129,22 @@ static void read_cpu(struct mmapwatch *m, struct cpu *c, void (*fn)(pid_t view_p
 		copy_out(m, c, tail, &h, sizeof(h));
 		if (h.size < sizeof(h))
 			break;
-		if (h.type == PERF_RECORD_MMAP2 && h.size <= RECORD_MAX && h.size > sizeof(*r)) {
+		if (h.type == PERF_RECORD_MMAP2 && h.size <= RECORD_MAX && h.size > sizeof(*r) + 8) {
 			copy_out(m, c, tail, buf, h.size);
 			buf[h.size] = 0;
+			/* the time stands behind the name (sample_id_all) */
+			struct mmapwatch_event ev = { 0, (pid_t)r->pid, r->name, r->ino };
+
+			memcpy(&ev.time, buf + h.size - sizeof(ev.time), sizeof(ev.time));
 			if (libfind_is_libcuda(r->name))
-				fn((pid_t)r->pid, arg);
+				fn(&ev, arg);
 		}
 		tail += h.size;
 	}
 	__atomic_store_n(&c->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void mmapwatch__read(struct mmapwatch *m, void (*fn)(pid_t view_pid, void *arg), void *arg)
+void mmapwatch__read(struct mmapwatch *m, mmapwatch_fn *fn, void *arg)
 {
 	for (int i = 0; i < m->n; i++)
 		read_cpu(m, &m->cpus[i], fn, arg);

@@ -6,16 +6,26 @@
 #ifndef GPUBPF_MMAPWATCH_H
 #define GPUBPF_MMAPWATCH_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct mmapwatch;
+
+/* One mapping: when (CLOCK_MONOTONIC), by whom, and the file as the process sees it. */
+struct mmapwatch_event {
+	uint64_t time;
+	pid_t view_pid;
+	const char *path;
+	uint64_t ino;
+};
+typedef void mmapwatch_fn(const struct mmapwatch_event *ev, void *arg);
 
 /* 0 or a negative errno (the caller then looks by itself now and then). */
 int mmapwatch__open(struct mmapwatch **out);
 /* Adds its descriptors to an epoll set with events.data.fd. */
 int mmapwatch__epoll_add(struct mmapwatch *m, int epfd);
 /* Calls fn for each new mapping of a file called libcuda.so*. */
-void mmapwatch__read(struct mmapwatch *m, void (*fn)(pid_t view_pid, void *arg), void *arg);
+void mmapwatch__read(struct mmapwatch *m, mmapwatch_fn *fn, void *arg);
 void mmapwatch__close(struct mmapwatch *m);
 
 #endif

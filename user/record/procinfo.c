@@ -175,7 +175,7 @@ bool procinfo__has_view(const struct procinfo *ps, pid_t view_pid)
 	struct proc *p, *tmp;
 
 	HASH_ITER (hh, ps->by_tgid, p, tmp) {
-		if (p->live && p->view == (uint32_t)view_pid)
+		if (p->view == (uint32_t)view_pid)
 			return true;
 	}
 	return false;

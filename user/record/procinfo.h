@@ -17,6 +17,7 @@ int procinfo__new(struct procinfo **out);
 int procinfo__add(struct procinfo *p, uint32_t tgid, pid_t view_pid, const char *origin, uint64_t since_ns);
 /* Takes a task record in. `origin` is for processes that were not known. */
 int procinfo__task(struct procinfo *p, const struct gpubpf_task *t, const char *origin);
+/* A traced process, or one that ended since the last write. */
 bool procinfo__has_view(const struct procinfo *p, pid_t view_pid);
 size_t procinfo__live(const struct procinfo *p);
 /* Calls fn(view pid) for each live process. */

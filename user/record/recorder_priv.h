@@ -31,6 +31,7 @@ struct recorder {
 	size_t nexeced;
 	uint64_t searched[256]; /* libfind_process_key() of searches done, the latest ones */
 	size_t nsearched;
+	uint64_t late_libraries;
 	struct capture_writer *writer;
 	struct procinfo *procs;
 	struct ring_buffer *ring;
@@ -56,7 +57,7 @@ int recorder_libraries(struct recorder *r);
 /* Processes that became another program: where their loader would look is probed before it gets there. */
 void recorder_execed(struct recorder *r);
 /* A process has mapped a libcuda, maybe one that is not probed yet. */
-void recorder_mapped(pid_t view_pid, void *arg);
+void recorder_mapped(const struct mmapwatch_event *ev, void *arg);
 /* Where no mmap records can be had: looks at the mappings of live targets. */
 void recorder_scan(struct recorder *r);
 
