@@ -150,7 +150,7 @@ static void call_padding(struct check *c, const struct gpubpf_call *r)
 {
 	const unsigned char *end = (const unsigned char *)r + r->size;
 	const unsigned char *p = (const unsigned char *)&r->words[r->nwords] + r->nblob;
-	uint32_t known = (GPUBPF_CALL_OPEN << 1) - 1;
+	uint32_t known = (GPUBPF_CALL_UNMEASURED << 1) - 1;
 
 	zero_check(c, "reserved", r->reserved);
 	zero_check(c, "a flag", r->flags & ~known);
@@ -238,13 +238,17 @@ static void call_compare(struct check *c, const struct simlog_record *s, const s
 			COMPLAIN(c, "%s returned, says the record only", s->symbol);
 		return;
 	}
-	if (!(r->flags & GPUBPF_CALL_RETURNED) || r->result != s->result)
+	if (r->flags & GPUBPF_CALL_UNMEASURED) {
+		if (a->cls != API_LAUNCH && a->cls != API_GRAPHLAUNCH)
+			COMPLAIN(c, "%s: not measured, and no launch", s->symbol);
+	} else if (!(r->flags & GPUBPF_CALL_RETURNED) || r->result != s->result) {
 		COMPLAIN(c, "%s: result %d (flags %#x), the driver says %d", s->symbol, r->result, r->flags,
 			 s->result);
+	}
 	if (r->tgid != s->tgid || (!s->depth && r->depth))
 		COMPLAIN(c, "%s: process %u depth %u, the driver says %u and %u", s->symbol, r->tgid,
 			 r->depth, s->tgid, s->depth);
-	if (r->t_entry > s->t_entry || r->t_return < s->t_exit)
+	if (r->t_entry > s->t_entry || (r->t_return < s->t_exit && !(r->flags & GPUBPF_CALL_UNMEASURED)))
 		COMPLAIN(c, "%s: the driver's times are outside of the record's", s->symbol);
 	for (unsigned i = 0; i < a->nargs; i++) {
 		if (!api_arg_value(a, r, a->args[i].name, &v))

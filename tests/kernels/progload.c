@@ -89,7 +89,7 @@ static int control_load(enum control control, int attach_type)
 }
 
 /* The settings that are constants to the verifier, one bit each: every pair of values stands in one of these. */
-static const unsigned settings[] = { 0, 3, 5, 6 };
+static const unsigned settings[] = { 0x0, 0x7, 0xb, 0xd, 0xe };
 
 static void settings_apply(struct gpubpf_bpf *skel, unsigned bits)
 {
@@ -97,6 +97,7 @@ static void settings_apply(struct gpubpf_bpf *skel, unsigned bits)
 	skel->rodata->entry_only = bits >> 1 & 1;
 	skel->rodata->has_view = bits >> 2 & 1;
 	skel->rodata->view_inum = bits >> 2 & 1 ? 0xeffffffcu : 0;
+	skel->rodata->measure_one_of = bits >> 3 & 1 ? 16 : 0;
 }
 
 static unsigned long log_insns(const char *log)

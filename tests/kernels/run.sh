@@ -40,6 +40,12 @@ initrd() {
 		$(cat "$build/kernels/guest.list") || return 2
 }
 
+panic_or_hang() {
+	local log=$out/$1.log
+	tr -d '\r' <"$log" | sed -n -E '/Kernel panic|Oops|BUG: |RIP: |pc : /s/^/# /p' | head -n 6
+	echo "not ok boot: no orderly end, see $log"
+}
+
 # Fetches and boots one kernel; $out/NAME.{lines,log,note,seconds} say what came of it.
 one() {
 	local name=$1 arch=${1##*-} why start=$SECONDS lines=$out/$1.lines
@@ -56,7 +62,7 @@ one() {
 		;;
 	esac
 	"$here/boot.sh" "$arch" "$cache/$name/vmlinuz" "$out/initrd-$arch.gz" "$out/$name.log" >"$out/$name.note" ||
-		echo "not ok boot: no orderly end, see $out/$name.log" >>"$lines"
+		panic_or_hang "$name" >>"$lines"
 	tr -d '\r' <"$out/$name.log" | sed -n 's/^@@ //p' >>"$lines"
 	grep -q '^ok ' "$lines" || echo "not ok boot: no test passed" >>"$lines"
 	echo $((SECONDS - start)) >"$out/$name.seconds"
