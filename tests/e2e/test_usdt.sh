@@ -156,6 +156,11 @@ check "notes of a separate debug file: they conform" 0 $?
 strip -o "$T/stripped.so" "$T/libsites.so" && "$GPUBPF" usdt --check "$T/stripped.so" >"$T/out"
 check "a stripped object conforms" 0 $?
 
+# Hostile objects: what the fuzzer starts from and found, and the same mutations every time.
+"$B/asan/tests/fuzz/replay_usdt" usdt 20000 tests/fuzz/usdt/* "$B/tests/usdt/sites.o" >"$T/out" 2>&1
+check "no mutated object ends the reader" 0 $?
+sed '/^ok /!s/^/# /' "$T/out"
+
 if [ "$(id -u)" = 0 ]; then
 	timeout 300 "$B/kernels/kernel_view"
 else
