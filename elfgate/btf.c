@@ -84,7 +84,7 @@ static bool walk(struct elfobj *o, const struct btf *b)
 		if (tail > b->types_len - at - 12)
 			return false;
 		arch = kind == BTF_KIND_STRUCT ? arch_of_struct(b, t, t + 12, vlen) : NULL;
-		if (arch && strcmp(o->btf_arch, "neutral") && strcmp(o->btf_arch, arch))
+		if (arch && strcmp(o->btf_arch, "neutral") != 0 && strcmp(o->btf_arch, arch) != 0)
 			o->btf_arch = "mixed";
 		else if (arch)
 			o->btf_arch = arch;

@@ -21,7 +21,7 @@ static char *printable(const char *s)
 
 	if (n > 300)
 		n = 300;
-	out = p = malloc(4 * n + 4);
+	out = p = calloc(n + 1, 4);
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {

@@ -259,10 +259,10 @@ int elfobj__open(struct elfobj **obj, const char *path, struct elfgate_error *er
 	if (fd < 0)
 		return fail(err, -errno, "%s", strerror(errno));
 	e = elfobj__open_fd(obj, fd, err);
-	if (e)
-		close(fd);
-	else
+	if (*obj)
 		(*obj)->own_fd = true;
+	else
+		close(fd);
 	return e;
 }
 

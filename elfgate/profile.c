@@ -131,12 +131,12 @@ int elfgate_profile__set(struct elfgate_profile *p, const char *key, const char 
 	for (word = strtok_r(copy, " \t\r", &save); word && !e; word = strtok_r(NULL, " \t\r", &save)) {
 		v->words[v->n] = strdup(word);
 		if (!v->words[v->n++])
-			e = fail(err, -ENOMEM, "out of memory");
+			e = -ENOMEM;
 	}
 	free(copy);
 	if (e)
-		return e;
-	if (!v->n)
+		return fail(err, e, "out of memory");
+	if (!v->n || !v->words[0])
 		return fail(err, -EINVAL, "%s has no value; `none` and `any` are values", r->id);
 	if (v->n == 1 && !strcmp(v->words[0], "any")) {
 		value_clear(v);
@@ -208,6 +208,8 @@ int elfgate_profile__parse(struct elfgate_profile **p, const char *name, const c
 	size_t at = 0, number = 0;
 	int e = profile_new(p, err);
 
+	if (!*p)
+		return e;
 	while (!e && at < len) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;

@@ -103,18 +103,20 @@ static void print_family(const struct elfgate_loading *l, size_t first, size_t e
 		else
 			older = &l->loads[i];
 	}
-	if (!oldest)
+	if (!oldest) {
+		older = &l->loads[end - 1];
 		printf("  %-18s %s%s%s: %s\n", family,
 		       older->loads == ELFGATE_LOADS_UNKNOWN ? "not known" : "none",
 		       end - first > 1 ? ", not even " : "", end - first > 1 ? older->distro->release : "",
 		       older->why);
-	else if (end - first == 1)
+	} else if (end - first == 1) {
 		printf("  %-18s %s\n", family, oldest->distro->release);
-	else if (older)
+	} else if (older) {
 		printf("  %-18s %s and newer; not %s: %s\n", family, oldest->distro->release,
 		       older->distro->release, older->why);
-	else
+	} else {
 		printf("  %-18s %s and newer\n", family, oldest->distro->release);
+	}
 }
 
 static void print_loading(const struct elfgate_loading *l)
