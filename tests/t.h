@@ -46,6 +46,9 @@ static const char *t_skip;
 		return;                                                                                      \
 	} while (0)
 
+/* For SKIP(): user-mode emulation has no bpf(2), and no openat2(2) before QEMU 9.1. Wants sys/syscall.h, unistd.h, errno.h. */
+#define LACKS_SYSCALL(nr) (syscall(nr, -1, NULL, NULL, 0) < 0 && errno == ENOSYS)
+
 static int t_main(int argc, char **argv)
 {
 	int failed = 0;

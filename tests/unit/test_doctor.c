@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "doctor/doctor.h"
@@ -247,8 +248,11 @@ T(C26_gpus_and_profiling_permission)
 
 T(libraries_that_are_none)
 {
-	struct doctor d = begin();
+	struct doctor d;
 
+	if (LACKS_SYSCALL(SYS_openat2))
+		SKIP("openat2(2)");
+	d = begin();
 	doctor__check_libcuda(&d);
 	doctor__check_cupti(&d);
 	expect(&d, "libcuda", FINDING_MISSING, "ldconfig");

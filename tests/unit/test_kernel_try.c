@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/kernel.h"
@@ -18,6 +19,8 @@ T(some_method_works)
 	libbpf_set_print(NULL);
 	if (geteuid())
 		SKIP("root");
+	if (LACKS_SYSCALL(SYS_bpf))
+		SKIP("bpf(2)");
 	for (enum attach_method m = ATTACH_SESSION; m < ATTACH_METHODS; m++)
 		any |= !kernel_try(m, &err);
 	CHECKF(any, "%s", err.msg);

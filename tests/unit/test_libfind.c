@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/ldcache.h"
@@ -130,6 +131,8 @@ T(C8_links_stay_below_the_root)
 	struct liblist l = { NULL, 0 };
 	bool found = false;
 
+	if (LACKS_SYSCALL(SYS_openat2))
+		SKIP("openat2(2)");
 	put("root/opt/real/libcuda.so.580.1.2", "driver", 6);
 	put("root/usr/lib64/keep", "", 0);
 	unlink(at("root/usr/lib64/libcuda.so.1"));
