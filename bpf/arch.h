@@ -7,6 +7,8 @@
  *   ARCH_RETURN_POP       SP after the return minus SP at entry
  *   arch_ip(), arch_sp()  of a probed context
  *   arch_result()         low 32 bits of the return value
+ *   arch_caller()         the return address, at function entry
+ *   arch_frame_waits()    whether the return address of a call that was entered at `sp` is still the trampoline
  *   arch_words()          the register arguments into words[0 … ARCH_REG_WORDS-1]
  *
  * The layout of the context is UAPI on both (arch/…/include/uapi/asm/ptrace.h).

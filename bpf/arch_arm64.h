@@ -27,6 +27,19 @@ static __always_inline __s32 arch_result(const struct pt_regs *ctx)
 	return (__s32)ctx->regs[0];
 }
 
+static __always_inline __u64 arch_caller(const struct pt_regs *ctx)
+{
+	return ctx->regs[30];
+}
+
+/* Where the function has put its return address is not known here. */
+static __always_inline int arch_frame_waits(__u64 sp, __u64 trampoline)
+{
+	(void)sp;
+	(void)trampoline;
+	return 1;
+}
+
 static __always_inline void arch_words(const struct pt_regs *ctx, __u64 *words)
 {
 	words[0] = ctx->regs[0];

@@ -27,6 +27,21 @@ static __always_inline __s32 arch_result(const struct pt_regs *ctx)
 	return (__s32)ctx->ax;
 }
 
+static __always_inline __u64 arch_caller(const struct pt_regs *ctx)
+{
+	__u64 caller = 0;
+
+	bpf_probe_read_user(&caller, sizeof(caller), (void *)ctx->sp);
+	return caller;
+}
+
+static __always_inline int arch_frame_waits(__u64 sp, __u64 trampoline)
+{
+	__u64 caller = 0;
+
+	return !bpf_probe_read_user(&caller, sizeof(caller), (void *)sp) && caller == trampoline;
+}
+
 static __always_inline void arch_words(const struct pt_regs *ctx, __u64 *words)
 {
 	words[0] = ctx->di;

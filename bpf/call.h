@@ -5,6 +5,7 @@
 
 #include "cookie.h"
 #include "maps.h"
+#include "stack.h"
 #include "task.h"
 
 #define CUDA_ERROR_NOT_READY 600 /* cuda.h: the answer "not yet" of a query, no failure */
@@ -37,7 +38,7 @@ static __always_inline void count_result(__u32 api, __s32 result)
 	__u64 one = 1, *v = bpf_map_lookup_elem(&results, &k);
 
 	if (v)
-		(*v)++;
+		count_one(v);
 	else if (bpf_map_update_elem(&results, &k, &one, BPF_NOEXIST))
 		global_add(GPUBPF_G_RESULT_FULL);
 }
@@ -277,23 +278,36 @@ static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u
 	f->t_entry = bpf_ktime_get_ns();
 }
 
-/*
- * Drops frames that can have no return any more: their stack is gone (longjmp out of a call), or the same
- * entry point is entered again with the same SP. A different one with the same SP is a tail call.
- */
-static __always_inline void drop_stale(struct thread *t, __u32 api, __u64 sp)
+static __always_inline void abandon(const struct frame *f)
 {
+	struct gpubpf_counts *c = counts_of(COOKIE_API(f->cookie));
+
+	if (c)
+		count_one(&c->abandoned);
+}
+
+/* Drops frames that the thread has left without a return. True when one that it has not left allows no return
+ * probe now. */
+static __always_inline int drop_left(struct pt_regs *ctx, struct thread *t, __u64 sp)
+{
+	struct stacks s;
+
+	if (!t->depth)
+		return 0;
+	stacks_read(&s);
 	for (int i = 0; i < OPEN_CALLS; i++) {
 		struct frame *f = frame_at(t, t->depth - 1);
-		struct gpubpf_counts *c;
+		enum open_state state;
 
-		if (!t->depth || f->sp > sp || (f->sp == sp && COOKIE_API(f->cookie) != api))
-			return;
-		c = counts_of(COOKIE_API(f->cookie));
-		if (c)
-			c->abandoned++;
+		if (!t->depth)
+			return 0;
+		state = open_state(ctx, &s, f, sp);
+		if (state != OPEN_LEFT)
+			return state == OPEN_ELSEWHERE;
+		abandon(f);
 		t->depth--;
 	}
+	return 0;
 }
 
 /*
@@ -312,13 +326,11 @@ static __always_inline int leave_return_out(struct thread *t, __u64 cookie, __u6
 }
 
 /* A call that is recorded now, at its entry, for good. */
-static __always_inline void record_entry(struct gpubpf_counts *c, const struct frame *f, __u64 id)
+static __always_inline void record_entry(struct gpubpf_counts *c, const struct frame *f, __u64 id,
+					 __u32 depth)
 {
-	c->entered++;
-	if (emit_call(f, id, 0, 0, 0))
-		c->recorded++;
-	else
-		c->lost_ring++;
+	count_one(depth ? &c->nested : &c->entered);
+	count_one(emit_call(f, id, depth, 0, 0) ? &c->recorded : &c->lost_ring);
 }
 
 /* 0: a return probe is wanted; 1: not. */
@@ -330,7 +342,10 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	enum thread_state state = THREAD_OK;
 	struct gpubpf_counts *c;
 	struct frame *f;
+	int elsewhere;
 
+	if (stopped)
+		return 1;
 	if (!t || t->tgid != id >> 32) {
 		state = thread_begin(id >> 32, tid, &t);
 		if (state == THREAD_FOREIGN)
@@ -340,54 +355,55 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	if (!c)
 		return 1;
 	if (state == THREAD_FULL || !t) {
-		c->entered++;
-		c->lost_thread++;
+		count_one(&c->entered);
+		count_one(&c->lost_thread);
 		return 1;
 	}
 	if (entry_only) {
 		f = &t->frames[0];
 		fill_frame(ctx, f, cookie, sp);
-		record_entry(c, f, id);
+		record_entry(c, f, id, 0);
 		return 1;
 	}
-	drop_stale(t, api, sp);
+	elsewhere = drop_left(ctx, t, sp);
 	depth = t->depth;
 	if (depth >= OPEN_CALLS) {
-		c->nested++;
-		c->lost_depth++;
+		count_one(&c->nested);
+		count_one(&c->lost_depth);
 		return 1;
 	}
 	f = frame_at(t, depth);
 	fill_frame(ctx, f, cookie, sp);
-	if (leave_return_out(t, cookie, f->t_entry)) {
+	if ((elsewhere && can_leave_out) || leave_return_out(t, cookie, f->t_entry)) {
 		f->flags |= GPUBPF_CALL_UNMEASURED;
-		c->unmeasured++;
-		record_entry(c, f, id);
+		count_one(&c->unmeasured);
+		record_entry(c, f, id, depth);
 		return 1;
 	}
-	if (depth)
-		c->nested++;
-	else
-		c->entered++;
+	count_one(depth ? &c->nested : &c->entered);
 	t->depth = depth + 1;
 	return 0;
 }
 
-/* The open call that this return belongs to, taken off the stack; NULL when its entry was not seen. */
+/*
+ * The open call that this return belongs to, taken off the stack with those above it; NULL when its entry was not
+ * seen. Frames of several stacks have no order by SP: it is looked for by name and SP alone.
+ */
 static __always_inline struct frame *frame_pop(struct thread *t, __u32 api, __u64 sp)
 {
-	for (int i = 0; i < OPEN_CALLS; i++) {
-		struct frame *f = frame_at(t, t->depth - 1);
-		struct gpubpf_counts *c;
+	__u32 depth = t->depth;
 
-		if (!t->depth || f->sp > sp)
+	for (__u32 i = 0; i < OPEN_CALLS; i++) {
+		struct frame *f = frame_at(t, depth - 1 - i);
+
+		if (i >= depth)
 			return NULL;
-		t->depth--;
-		if (f->sp == sp && COOKIE_API(f->cookie) == api)
-			return f;
-		c = counts_of(COOKIE_API(f->cookie));
-		if (c)
-			c->abandoned++;
+		if (f->sp != sp || COOKIE_API(f->cookie) != api)
+			continue;
+		for (__u32 k = 0; k < OPEN_CALLS && k < i; k++)
+			abandon(frame_at(t, depth - 1 - k));
+		t->depth = depth - 1 - i;
+		return f;
 	}
 	return NULL;
 }
@@ -412,21 +428,18 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 	f = frame_pop(t, api, arch_sp(ctx) - ARCH_RETURN_POP);
 	if (!f) {
 		/* with a full stack of open calls it is the return of one that was too deep: counted at entry */
-		if (depth < OPEN_CALLS)
-			c->orphan_return++;
+		if (depth < OPEN_CALLS && !stopped)
+			count_one(&c->orphan_return);
 		return 0;
 	}
 	depth = t->depth;
-	c->returned++;
+	count_one(&c->returned);
 	if (result && !depth) {
 		if (result != CUDA_ERROR_NOT_READY)
-			c->failed++;
+			count_one(&c->failed);
 		count_result(api, result);
 	}
-	if (emit_call(f, id, depth, now, result))
-		c->recorded++;
-	else
-		c->lost_ring++;
+	count_one(emit_call(f, id, depth, now, result) ? &c->recorded : &c->lost_ring);
 	return 0;
 }
 

@@ -34,7 +34,8 @@ enum gpubpf_call_flags {
 	GPUBPF_CALL_STACK_FAULT = 1u << 4, /* words from the stack could not be read: only the register words count */
 	GPUBPF_CALL_OUT_FAULT = 1u << 5,   /* the call succeeded but out could not be read */
 	GPUBPF_CALL_OPEN = 1u << 6,        /* still inside the call when its thread or the capture ended */
-	GPUBPF_CALL_UNMEASURED = 1u << 7,  /* one of many launches in a row: recorded at its entry alone */
+	GPUBPF_CALL_UNMEASURED = 1u << 7,  /* recorded at its entry alone: one of many launches in a row, or a call on
+					    * another stack (a signal handler's) while one was open */
 };
 
 #define GPUBPF_WORDS_SHORT 6

@@ -141,7 +141,7 @@ static __always_inline void thread_end(__u32 tid)
 
 		c = counts_of(COOKIE_API(f->cookie));
 		if (c)
-			c->abandoned++;
+			count_one(&c->abandoned);
 		emit_open(f, (__u64)t->tgid << 32 | tid, i);
 	}
 	bpf_map_delete_elem(&threads, &tid);
@@ -172,7 +172,7 @@ int on_exit(struct raw_tp_args *ctx)
 	thread_end(tid);
 	if (last && (t || target_of(task, tgid))) {
 		emit_task(task, GPUBPF_TASK_EXIT, 0, BPF_CORE_READ(task, exit_code), BPF_RB_FORCE_WAKEUP);
-		bpf_map_delete_elem(&targets, &tgid);
+		target_gone(task, tgid);
 	} else if (t) {
 		emit_task(task, GPUBPF_TASK_THREAD_EXIT, 0, 0, BPF_RB_NO_WAKEUP);
 	}

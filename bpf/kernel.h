@@ -34,7 +34,21 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct mm_struct {
+	struct uprobes_state uprobes_state;
+};
+
 struct task_struct {
+	struct mm_struct *mm;
+	unsigned long sas_ss_sp, sas_ss_size;
 	int pid;
 	int tgid;
 	int exit_code;

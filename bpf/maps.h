@@ -38,10 +38,14 @@ const volatile __u8 trace_all;  /* every process is a target */
 const volatile __u8 entry_only; /* emit at entry; no return probe stands */
 const volatile __u32
 	measure_one_of; /* launches in a row: about one of so many has its return probed; 0, 1: all */
-const volatile __u64 in_a_row_ns; /* a launch this soon after the last one is in a row with it */
-const volatile __u8 has_view;     /* the recorder is in a pid namespace of its own: view_inum */
+const volatile __u8 can_leave_out; /* a session: a return probe need not be set at an entry */
+const volatile __u64 in_a_row_ns;  /* a launch this soon after the last one is in a row with it */
+const volatile __u8 has_view;      /* the recorder is in a pid namespace of its own: view_inum */
 const volatile __u32 view_inum;
 const volatile __u8 never; /* 0, which the compiler does not know */
+
+/* Set when the recording ends: no call is entered any more, while taking away perf-based probes goes on for seconds. */
+volatile __u8 stopped;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

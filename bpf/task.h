@@ -10,12 +10,19 @@
 /* Zeroed new entries: a value this large does not fit the BPF stack. */
 static const struct thread zero_thread;
 
+/* Atomic though each processor has its own: where the kernel is preemptible a task is, too, in the middle of a
+ * program, and what others count meanwhile would be gone. */
+static __always_inline void count_one(__u64 *v)
+{
+	__sync_fetch_and_add(v, 1);
+}
+
 static __always_inline void global_add(__u32 what)
 {
 	__u64 *v = bpf_map_lookup_elem(&globals, &what);
 
 	if (v)
-		(*v)++;
+		count_one(v);
 }
 
 /* The number of `p` in the pid namespace with this inode number, 0 when it is not visible there. */
@@ -96,6 +103,17 @@ static __always_inline __u32 *target_of(struct task_struct *task, __u32 tgid)
 	copy = *flags;
 	bpf_map_update_elem(&targets, &tgid, &copy, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&targets, &tgid);
+}
+
+/* Its number may come again, in both namespaces. */
+static __always_inline void target_gone(struct task_struct *task, __u32 tgid)
+{
+	bpf_map_delete_elem(&targets, &tgid);
+	if (has_view) {
+		__u32 view = view_tgid(task, tgid);
+
+		bpf_map_delete_elem(&view_targets, &view);
+	}
 }
 
 enum thread_state { THREAD_OK, THREAD_FOREIGN, THREAD_FULL };

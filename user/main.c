@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "util/opts.h"
@@ -101,9 +103,25 @@ static int dispatch(int argc, char **argv)
 	return v ? v->run(argc - 1, argv + 1) : refuse_verb(word);
 }
 
+/*
+ * A file that took the number of a closed standard stream would get our messages. The way it is opened makes each use
+ * of the stream fail as it would have; a command that is launched finds it closed.
+ */
+static void fill_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+			return;
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int status = dispatch(argc, argv);
+	int status;
+
+	fill_standard_streams();
+	status = dispatch(argc, argv);
 
 	/* Output that did not reach a full disk is a failure even when everything else went well. */
 	if ((fflush(stdout) || ferror(stdout)) && !status) {

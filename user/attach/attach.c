@@ -128,6 +128,7 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 	a->has_view = !stat("/proc/self/ns/pid", &ns) && ns.st_ino != INITIAL_PID_NS;
 	a->skel->rodata->trace_all = o->trace_all;
 	a->skel->rodata->entry_only = a->opts.entry_only;
+	a->skel->rodata->can_leave_out = a->method == ATTACH_SESSION;
 	a->skel->rodata->measure_one_of = attach__measure_one_of(a);
 	a->skel->rodata->in_a_row_ns = o->in_a_row_ns ? o->in_a_row_ns : IN_A_ROW_NS;
 	a->skel->rodata->has_view = a->has_view;
@@ -241,9 +242,11 @@ size_t attach__api_ids(const struct attach *a)
 
 void attach__detach(struct attach *a)
 {
-	for (size_t i = 0; i < a->nlinks; i++)
-		close(a->links[i]);
-	a->nlinks = 0;
+	if (a->skel && a->skel->bss)
+		a->skel->bss->stopped = 1;
+	/* entries before returns: an entry whose return probe is gone would stay open */
+	while (a->nlinks)
+		close(a->links[--a->nlinks]);
 	for (size_t i = 0; i < 4; i++) {
 		bpf_link__destroy(a->life[i]);
 		a->life[i] = NULL;

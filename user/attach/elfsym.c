@@ -38,7 +38,7 @@ static int reader_open(struct reader *r, struct err *err)
 {
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return err_set(err, -EINVAL, "libelf is older than its header: %s", elf_errmsg(-1));
-	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->fd < 0) {
 		int e = errno;
 		return err_set(err, -e, "cannot open %s: %s", r->path, strerror(e));

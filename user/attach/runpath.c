@@ -64,7 +64,7 @@ int runpath_read(const char *root, const char *exe, char **out)
 
 	if (!slash || (size_t)snprintf(path, sizeof(path), "%s%s", root, exe) >= sizeof(path))
 		return -EINVAL;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	*out = NULL;

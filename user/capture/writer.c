@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -16,6 +17,7 @@
 #include "util/crc32c.h"
 #include "util/err.h"
 
+#define READER_WAIT_MS 3000 /* for somebody to read a named pipe */
 #define BLOCK_DEFAULT (256u << 10)
 #define BLOCK_MIN (64u << 10) /* the longest record fits */
 #define BLOCK_MAX (16u << 20)
@@ -40,14 +42,26 @@ struct capture_writer {
 	uint64_t dropped_calls[GPUBPF_API_MAX];
 };
 
+/* A pipe that nobody reads yet is waited for, but not for ever: the caller may have a command that waits. */
 static int open_existing(const char *path, const struct stat *st, int *fd, struct err *err)
 {
-	int r;
+	int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, r;
+	struct timespec nap = { .tv_nsec = READER_WAIT_MS * 10000L };
 
-	*fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-	if (*fd >= 0)
+	for (int i = 0; i < 100; i++) {
+		*fd = open(path, flags | O_NONBLOCK);
+		if (*fd >= 0 || errno != ENXIO || !S_ISFIFO(st->st_mode))
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (*fd >= 0 && fcntl(*fd, F_SETFL, O_WRONLY) == 0)
 		return 0;
 	r = -errno;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	if (r == -ENXIO && S_ISFIFO(st->st_mode))
+		return err_set(err, r, "%s: nobody reads this pipe: start its reader first", path);
 	return err_set(err, r, "%s: cannot open this %s to write: %s", path,
 		       S_ISFIFO(st->st_mode) ? "pipe" : "device", strerror(-r));
 }
@@ -314,6 +328,7 @@ int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, str
 {
 	struct err ignored = { 0 };
 	int r = capture_writer__flush(w, err), error = w->error;
+	struct stat st;
 
 	if (r && !(w->regular && out_of_room(error)))
 		return r;
@@ -332,6 +347,9 @@ int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, str
 	r = write_message(w, CAPTURE_BLOCK_FOOTER, &footer->base, err);
 	if (!r && w->regular && fdatasync(w->fd) < 0)
 		return err_set(err, -errno, "syncing %s: %s. %s", w->path, strerror(errno), remedy(-errno));
+	if (!r && w->regular && fstat(w->fd, &st) == 0 && st.st_nlink == 0)
+		return err_set(err, -ENOENT, "%s was removed while it was written: nothing is left of it",
+			       w->path);
 	return r;
 }
 

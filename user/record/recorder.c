@@ -234,7 +234,7 @@ static void discard_output(struct recorder *r)
 {
 	struct stat st;
 
-	if (!lstat(r->o->output, &st) && S_ISREG(st.st_mode))
+	if (strcmp(r->o->output, "-") != 0 && !lstat(r->o->output, &st) && S_ISREG(st.st_mode))
 		unlink(r->o->output);
 }
 

@@ -11,7 +11,8 @@ int file_read_all(const char *path, size_t max, char **buf, size_t *n)
 {
 	size_t room = 4096, have = 0;
 	char *b = NULL;
-	int e = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* what a container names like a file of the system may be a pipe that nobody writes */
+	int e = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return -errno;
