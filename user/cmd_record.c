@@ -94,12 +94,16 @@ static int drop_libbpf(enum libbpf_print_level level, const char *fmt, va_list a
 static void say(const char *line, void *arg)
 {
 	(void)arg;
-	fprintf(stderr, "gpubpf: %s\n", line);
+	fputs("gpubpf: ", stderr);
+	fmt_put_safe(stderr, line); /* names of files and commands are in it */
+	fputc('\n', stderr);
 }
 
 static int fail(const struct err *err, int e)
 {
-	fprintf(stderr, "gpubpf record: %s\n", err->msg[0] ? err->msg : strerror(-e));
+	fputs("gpubpf record: ", stderr);
+	fmt_put_safe(stderr, err->msg[0] ? err->msg : strerror(-e));
+	fputc('\n', stderr);
 	return 1;
 }
 

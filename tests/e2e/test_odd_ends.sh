@@ -24,6 +24,10 @@ check pipe_with_late_reader uncontradicted "$("$GPUBPF" inspect --json "$T/read"
 (cd "$T" && touch ./- && record -o - -- /nonexistent/command >"$T/stdout" 2>&1)
 check file_called_dash_is_kept yes "$([ -e "$T/-" ] && echo yes)"
 
+# What a terminal would obey is shown, not sent.
+out=$(record -o "$T/none" -- "$(printf '/nonexistent\033[31m')" 2>&1)
+check_has escape_in_a_name_is_shown '\x1b[31m' "$out"
+
 # Closed standard streams: nothing of ours takes their numbers, and a capture cannot go there.
 out=$( (record -o - -- true >&-) 2>&1)
 check closed_stdout "1 yes" "$? $([ -n "$out" ] && echo yes)"
