@@ -58,7 +58,7 @@ static const struct opt options[] = {
 	  "Of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
 	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
 	  "has no session probes all are measured.",
-	  0, NULL, 1, "8" },
+	  0, NULL, 1, "16" },
 	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda),
 	  "Probe this file as well, if it is not found by itself.", 0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
@@ -181,7 +181,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1, .returns = 8 };
+	struct record_opts o = { .follow = 1, .compress = 1, .returns = 16 };
 	struct err err = { "" };
 	pid_t *pids = NULL;
 	int rest, e, status = 2;
