@@ -31,8 +31,7 @@
 #ifndef GPUBPF_APIS_H
 #define GPUBPF_APIS_H
 
-#define GPUBPF_LAUNCH_ARGS                                                                                   \
-	"func:h gx:u gy:u gz:u bx:u by:u bz:u smem:u stream:h params:p"
+#define GPUBPF_LAUNCH_ARGS "func:h gx:u gy:u gz:u bx:u by:u bz:u smem:u stream:h params:p"
 
 /* clang-format off */
 #define GPUBPF_APIS(GPUBPF_API) \

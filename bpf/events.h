@@ -27,14 +27,17 @@ enum gpubpf_rec_kind {
 
 /* gpubpf_rec.flags of a call. Absence is a flag, never a value inside a field. */
 enum gpubpf_call_flags {
-	GPUBPF_CALL_RETURNED = 1u << 0,    /* t_return and result are there */
-	GPUBPF_CALL_HAS_OUT = 1u << 1,     /* out was read */
-	GPUBPF_CALL_BLOB_TRUNC = 1u << 2,  /* the blob goes on in the process; nblob bytes of it are here */
-	GPUBPF_CALL_BLOB_FAULT = 1u << 3,  /* the memory of the blob, or of its second part, could not be read */
-	GPUBPF_CALL_STACK_FAULT = 1u << 4, /* words from the stack could not be read: only the register words count */
-	GPUBPF_CALL_OUT_FAULT = 1u << 5,   /* the call succeeded but out could not be read */
-	GPUBPF_CALL_OPEN = 1u << 6,        /* still inside the call when its thread or the capture ended */
-	GPUBPF_CALL_UNMEASURED = 1u << 7,  /* recorded at its entry alone: one of many launches in a row, or a call on
+	GPUBPF_CALL_RETURNED = 1u << 0,   /* t_return and result are there */
+	GPUBPF_CALL_HAS_OUT = 1u << 1,    /* out was read */
+	GPUBPF_CALL_BLOB_TRUNC = 1u << 2, /* the blob goes on in the process; nblob bytes of it are here */
+	GPUBPF_CALL_BLOB_FAULT = 1u
+				 << 3, /* the memory of the blob, or of its second part, could not be read */
+	GPUBPF_CALL_STACK_FAULT =
+		1u << 4, /* words from the stack could not be read: only the register words count */
+	GPUBPF_CALL_OUT_FAULT = 1u << 5, /* the call succeeded but out could not be read */
+	GPUBPF_CALL_OPEN = 1u << 6,      /* still inside the call when its thread or the capture ended */
+	GPUBPF_CALL_UNMEASURED =
+		1u << 7, /* recorded at its entry alone: one of many launches in a row, or a call on
 					    * another stack (a signal handler's) while one was open */
 };
 
@@ -103,17 +106,17 @@ struct gpubpf_xid {
 
 /* What a per-CPU slot of the counters counts for one entry point. Never lost, whatever the ring does. */
 struct gpubpf_counts {
-	__u64 entered;        /* calls by the application (depth 0) */
-	__u64 nested;         /* calls made inside another traced call */
-	__u64 returned;       /* of both: returned, whatever the result */
-	__u64 failed;         /* of returned, depth 0: result other than CUDA_SUCCESS and CUDA_ERROR_NOT_READY */
-	__u64 recorded;       /* records handed to the ring, of both */
-	__u64 lost_ring;      /* no room in the ring */
-	__u64 lost_thread;    /* no room for one more thread */
-	__u64 lost_depth;     /* nested deeper than the per-thread stack of open calls */
-	__u64 abandoned;      /* entered, and its frame left without a return (longjmp, exec, thread exit) */
-	__u64 orphan_return;  /* returned without a seen entry: a call open when its process became a target */
-	__u64 unmeasured;     /* of recorded and lost_ring: at its entry alone, see GPUBPF_CALL_UNMEASURED */
+	__u64 entered;     /* calls by the application (depth 0) */
+	__u64 nested;      /* calls made inside another traced call */
+	__u64 returned;    /* of both: returned, whatever the result */
+	__u64 failed;      /* of returned, depth 0: result other than CUDA_SUCCESS and CUDA_ERROR_NOT_READY */
+	__u64 recorded;    /* records handed to the ring, of both */
+	__u64 lost_ring;   /* no room in the ring */
+	__u64 lost_thread; /* no room for one more thread */
+	__u64 lost_depth;  /* nested deeper than the per-thread stack of open calls */
+	__u64 abandoned;   /* entered, and its frame left without a return (longjmp, exec, thread exit) */
+	__u64 orphan_return; /* returned without a seen entry: a call open when its process became a target */
+	__u64 unmeasured;    /* of recorded and lost_ring: at its entry alone, see GPUBPF_CALL_UNMEASURED */
 };
 
 #define GPUBPF_API_MAX 4096 /* ids of armed entry points: one per symbol and library */

@@ -19,7 +19,8 @@ struct libfile {
 	int fd;            /* open_path is "/proc/self/fd/N" of this one; -1: it stands by itself */
 	uint64_t dev, ino; /* of open_path, by stat() */
 	bool mapped;       /* seen in a process's mappings, not only where a loader would look */
-	uint64_t probed_ns; /* when probes stood in it, CLOCK_MONOTONIC; 0: they do not. The caller keeps it */
+	uint64_t
+		probed_ns; /* when probes stood in it, CLOCK_MONOTONIC; 0: they do not. The caller keeps it */
 	bool deleted;      /* its name is gone */
 };
 

@@ -8,6 +8,8 @@
 
 #include "model/apitab.h"
 
+/* version 14 never comes to rest on this list */
+/* clang-format off */
 #define PLAN_ROLES(R)                                                                                        \
 	R(FUNC, "func")                                                                                      \
 	R(GX, "gx")                                                                                          \
@@ -18,6 +20,7 @@
 		R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width") R(HEIGHT, "height")              \
 			R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module") R(LIBRARY, "library")              \
 				R(KERNEL, "kernel")
+/* clang-format on */
 
 enum plan_role {
 #define R(id, name) PLAN_##id,
