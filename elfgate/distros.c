@@ -3,6 +3,8 @@
  * glibc: the package a release shipped with (a release never moves to another one). gcc: the newest whose
  * libstdc++6 and libgcc the release's own updates bring. GLIBCXX and CXXABI of a gcc: its abi-version manual,
  * highest patch release of each series; the GCC_ versions of libgcc bear the number of the release itself.
+ * Held against the symbols that github.com/mayeut/pep600_compliance collects from the releases' own images.
+ * Interim releases of Ubuntu whose support has ended are left out.
  */
 #include "distros.h"
 
@@ -18,38 +20,51 @@
 #define BOTH (ELFGATE_X86_64 | ELFGATE_AARCH64)
 
 const struct elfgate_distro elfgate_distros[] = {
-	{ "RHEL, Rocky, Alma", "7", BOTH, "2.17", 408, false },
-	{ "RHEL, Rocky, Alma", "8", BOTH, "2.28", 800, false },
-	{ "RHEL, Rocky, Alma", "9", BOTH, "2.34", 1100, false },
-	{ "RHEL, Rocky, Alma", "10", BOTH, "2.39", 1400, false },
-	{ "Debian", "8", BOTH, "2.19", 409, false },
-	{ "Debian", "9", BOTH, "2.24", 600, false },
-	{ "Debian", "10", BOTH, "2.28", 800, false },
-	{ "Debian", "11", BOTH, "2.31", 1000, false },
-	{ "Debian", "12", BOTH, "2.36", 1200, false },
-	{ "Debian", "13", BOTH, "2.41", 1400, false },
-	{ "Ubuntu", "14.04", BOTH, "2.19", 408, false },
-	{ "Ubuntu", "16.04", BOTH, "2.23", 500, false },
-	{ "Ubuntu", "18.04", BOTH, "2.27", 800, false },
-	{ "Ubuntu", "20.04", BOTH, "2.31", 1000, false },
-	{ "Ubuntu", "22.04", BOTH, "2.35", 1200, false },
-	{ "Ubuntu", "24.04", BOTH, "2.39", 1400, false },
-	{ "Ubuntu", "25.04", BOTH, "2.41", 1500, false },
-	{ "Ubuntu", "25.10", BOTH, "2.42", 1500, false },
-	{ "Amazon Linux", "2", BOTH, "2.26", 700, false },
-	{ "Amazon Linux", "2023", BOTH, "2.34", 1100, false },
-	{ "SLES", "12", X86, "2.19", 408, true },
-	{ "SLES", "12 SP3", BOTH, "2.22", 408, true },
-	{ "SLES", "15", BOTH, "2.26", 700, true },
-	{ "SLES", "15 SP3", BOTH, "2.31", 1000, true },
-	{ "SLES", "15 SP6", BOTH, "2.38", 1300, true },
-	{ "Fedora", "36", BOTH, "2.35", 1200, false },
-	{ "Fedora", "38", BOTH, "2.37", 1300, false },
-	{ "Fedora", "40", BOTH, "2.39", 1400, false },
-	{ "Fedora", "41", BOTH, "2.40", 1400, false },
-	{ "Fedora", "42", BOTH, "2.41", 1500, false },
-	{ "Fedora", "43", BOTH, "2.42", 1500, false },
-	{ "Alpine", "any", BOTH, NULL, 0, false },
+	{ "RHEL, Rocky, Alma", "7", BOTH, "2.17", 408, false, NULL },
+	{ "RHEL, Rocky, Alma", "8", BOTH, "2.28", 800, false, NULL },
+	{ "RHEL, Rocky, Alma", "9", BOTH, "2.34", 1100, false, NULL },
+	{ "RHEL, Rocky, Alma", "10", BOTH, "2.39", 1400, false, "2.42" },
+	{ "Debian", "8", BOTH, "2.19", 409, false, NULL },
+	{ "Debian", "9", BOTH, "2.24", 600, false, NULL },
+	{ "Debian", "10", BOTH, "2.28", 800, false, NULL },
+	{ "Debian", "11", BOTH, "2.31", 1000, false, NULL },
+	{ "Debian", "12", BOTH, "2.36", 1200, false, NULL },
+	{ "Debian", "13", BOTH, "2.41", 1400, false, NULL },
+	{ "Ubuntu", "14.04", BOTH, "2.19", 408, false, NULL },
+	{ "Ubuntu", "16.04", BOTH, "2.23", 500, false, NULL },
+	{ "Ubuntu", "18.04", BOTH, "2.27", 800, false, NULL },
+	{ "Ubuntu", "20.04", BOTH, "2.31", 1000, false, NULL },
+	{ "Ubuntu", "22.04", BOTH, "2.35", 1200, false, NULL },
+	{ "Ubuntu", "24.04", BOTH, "2.39", 1400, false, NULL },
+	{ "Ubuntu", "25.04", BOTH, "2.41", 1500, false, NULL },
+	{ "Ubuntu", "25.10", BOTH, "2.42", 1500, false, NULL },
+	{ "Ubuntu", "26.04", BOTH, "2.43", 1600, false, NULL },
+	{ "Amazon Linux", "2", BOTH, "2.26", 700, false, NULL },
+	{ "Amazon Linux", "2023", BOTH, "2.34", 1100, true, NULL },
+	{ "SLES", "12", X86, "2.19", 408, true, NULL },
+	{ "SLES", "12 SP3", BOTH, "2.22", 408, true, NULL },
+	{ "SLES", "15", BOTH, "2.26", 700, true, NULL },
+	{ "SLES", "15 SP3", BOTH, "2.31", 1000, true, NULL },
+	{ "SLES", "15 SP6", BOTH, "2.38", 1300, true, NULL },
+	{ "SLES", "16.0", BOTH, "2.40", 1500, true, NULL },
+	{ "Fedora", "28", BOTH, "2.27", 800, false, NULL },
+	{ "Fedora", "29", BOTH, "2.28", 800, false, NULL },
+	{ "Fedora", "30", BOTH, "2.29", 900, false, NULL },
+	{ "Fedora", "31", BOTH, "2.30", 900, false, NULL },
+	{ "Fedora", "32", BOTH, "2.31", 1000, false, NULL },
+	{ "Fedora", "33", BOTH, "2.32", 1000, false, NULL },
+	{ "Fedora", "34", BOTH, "2.33", 1100, false, NULL },
+	{ "Fedora", "35", BOTH, "2.34", 1100, false, NULL },
+	{ "Fedora", "36", BOTH, "2.35", 1200, false, NULL },
+	{ "Fedora", "37", BOTH, "2.36", 1200, false, NULL },
+	{ "Fedora", "38", BOTH, "2.37", 1300, false, NULL },
+	{ "Fedora", "39", BOTH, "2.38", 1300, false, NULL },
+	{ "Fedora", "40", BOTH, "2.39", 1400, false, NULL },
+	{ "Fedora", "41", BOTH, "2.40", 1400, false, NULL },
+	{ "Fedora", "42", BOTH, "2.41", 1500, false, NULL },
+	{ "Fedora", "43", BOTH, "2.42", 1500, false, NULL },
+	{ "Fedora", "44", BOTH, "2.43", 1600, false, NULL },
+	{ "Alpine", "any", BOTH, NULL, 0, false, NULL },
 };
 const size_t elfgate_n_distros = sizeof(elfgate_distros) / sizeof(elfgate_distros[0]);
 
@@ -61,7 +76,7 @@ static const struct {
 	{ 600, "3.4.22", "1.3.10" },  { 700, "3.4.24", "1.3.11" },  { 800, "3.4.25", "1.3.11" },
 	{ 900, "3.4.28", "1.3.12" },  { 1000, "3.4.28", "1.3.12" }, { 1100, "3.4.29", "1.3.13" },
 	{ 1200, "3.4.30", "1.3.13" }, { 1300, "3.4.32", "1.3.14" }, { 1400, "3.4.33", "1.3.15" },
-	{ 1500, "3.4.34", "1.3.16" },
+	{ 1500, "3.4.34", "1.3.15" }, { 1600, "3.4.35", "1.3.17" },
 };
 
 enum { NEED_GLIBC, NEED_GLIBCXX, NEED_CXXABI, NEED_GCC, NEEDS };
@@ -140,31 +155,43 @@ static void refuse(struct elfgate_load *l, enum elfgate_loads how, const char *h
 	snprintf(l->why, sizeof(l->why), "%s; %s", has, what);
 }
 
+/* The release's glibc is older than this version. */
+static void refuse_glibc(struct elfgate_load *l, const uint32_t *version, const struct elfobj_need *n)
+{
+	const char *to = l->distro->backports;
+	uint32_t most[4];
+	bool may = to && elfgate_version_parse(to, "", most) && elfgate_version_compare(version, most) <= 0;
+	char has[96];
+
+	snprintf(has, sizeof(has), "it has glibc %s%s", l->distro->glibc,
+		 may ? " and, by updates, some of what newer ones have" : "");
+	refuse(l, may ? ELFGATE_LOADS_UNKNOWN : ELFGATE_LOADS_NOT, has, n);
+}
+
 static bool has_glibc(struct elfgate_load *l, const struct wants *w)
 {
 	uint32_t have[4], since[4];
-	char has[64];
 
 	elfgate_version_parse(l->distro->glibc, "", have);
-	snprintf(has, sizeof(has), "it has glibc %s", l->distro->glibc);
 	if (w->marker && !w->marker_since) {
 		refuse(l, ELFGATE_LOADS_UNKNOWN, "no release of glibc promises it", w->marker);
 		return false;
 	}
 	if (w->need[NEED_GLIBC] && elfgate_version_compare(w->version[NEED_GLIBC], have) > 0) {
-		refuse(l, ELFGATE_LOADS_NOT, has, w->need[NEED_GLIBC]);
+		refuse_glibc(l, w->version[NEED_GLIBC], w->need[NEED_GLIBC]);
 		return false;
 	}
 	if (w->marker && elfgate_version_parse(w->marker_since, "", since) &&
 	    elfgate_version_compare(since, have) > 0) {
-		refuse(l, ELFGATE_LOADS_NOT, has, w->marker);
+		refuse_glibc(l, since, w->marker);
 		return false;
 	}
 	elfgate_version_parse("2.36", "", since);
 	if (w->relr && elfgate_version_compare(since, have) > 0) {
 		l->loads = ELFGATE_LOADS_NOT;
-		snprintf(l->why, sizeof(l->why), "%s; packed relocations (DT_RELR) are applied since 2.36",
-			 has);
+		snprintf(l->why, sizeof(l->why),
+			 "it has glibc %s; packed relocations (DT_RELR) are applied since 2.36",
+			 l->distro->glibc);
 		return false;
 	}
 	return true;

@@ -16,6 +16,9 @@ struct elfgate_distro {
 	const char *glibc; /* NULL: musl */
 	unsigned gcc;      /* of libstdc++.so.6 and libgcc_s.so.1: 408 is 4.8, 1200 is 12 */
 	bool gcc_moves;    /* updates bring newer ones: at least that */
+	/* Updates have brought single functions and markers of glibc up to this one (RHEL 10.2: GLIBC_2.40; Oracle
+	 * Linux 10: GLIBC_ABI_GNU2_TLS of 2.42), not all: what asks for them may load. NULL: none known. */
+	const char *backports;
 };
 
 extern const struct elfgate_distro elfgate_distros[];

@@ -103,17 +103,20 @@ static void print_family(const struct elfgate_loading *l, size_t first, size_t e
 		else
 			older = &l->loads[i];
 	}
-	if (!oldest) {
-		older = &l->loads[end - 1];
-		printf("  %-18s %s%s%s: %s\n", family,
-		       older->loads == ELFGATE_LOADS_UNKNOWN ? "not known" : "none",
-		       end - first > 1 ? ", not even " : "", end - first > 1 ? older->distro->release : "",
-		       older->why);
+	if (!oldest && l->loads[end - 1].loads == ELFGATE_LOADS_UNKNOWN) {
+		printf("  %-18s not known%s%s: %s\n", family,
+		       l->loads[first].loads == ELFGATE_LOADS_NOT ? " of " : "",
+		       l->loads[first].loads == ELFGATE_LOADS_NOT ? l->loads[end - 1].distro->release : "",
+		       l->loads[end - 1].why);
+	} else if (!oldest) {
+		printf("  %-18s none%s%s: %s\n", family, end - first > 1 ? ", not even " : "",
+		       end - first > 1 ? l->loads[end - 1].distro->release : "", l->loads[end - 1].why);
 	} else if (end - first == 1) {
 		printf("  %-18s %s\n", family, oldest->distro->release);
 	} else if (older) {
-		printf("  %-18s %s and newer; not %s: %s\n", family, oldest->distro->release,
-		       older->distro->release, older->why);
+		printf("  %-18s %s and newer; %s %s: %s\n", family, oldest->distro->release,
+		       older->loads == ELFGATE_LOADS_UNKNOWN ? "perhaps" : "not", older->distro->release,
+		       older->why);
 	} else {
 		printf("  %-18s %s and newer\n", family, oldest->distro->release);
 	}
@@ -347,8 +350,9 @@ const struct verb verb_elfgate = {
 		"(that part of the file is damaged) or `reported` (the profile does not judge it), with what was found; "
 		"for a failure also what was wanted, what the rule proves and the remedy. Nothing of the file is run.\n\n"
 		"Below stands which distributions can load the file: for each the oldest release, and the symbol or the "
-		"feature that keeps the release before it from it. Releases are compared by the versions of glibc, "
-		"libstdc++ and libgcc; other libraries that the file needs are named.\n\n"
+		"feature that keeps the release before it from it; `perhaps` where that depends on its updates. Releases "
+		"are compared by the versions of glibc, libstdc++ and libgcc; other libraries that the file needs are "
+		"named. Of Ubuntu the long-term releases are known, and the others that are not older than 25.04.\n\n"
 		"A profile is a text: one `rule = value` a line, `#` starts a comment. `any`, or no line, reports without "
 		"judging; `none` means that nothing may be found. `gpubpf elfgate --rules` lists the rules with their "
 		"values, and `--show-profile` prints a built-in profile to begin with.\n\n"

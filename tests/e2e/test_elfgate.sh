@@ -62,6 +62,14 @@ check elfgate_bad_floor_is_2 2 "$status"
 run "$here/good.so"
 check_has elfgate_old_distributions "RHEL, Rocky, Alma  7 and newer" "$out"
 check_has elfgate_musl_is_said "Alpine             none: its C library is musl" "$out"
+run "$here/glibcxx.so"
+check_has elfgate_updates_may_bring_it "SLES               15 SP6 and newer; perhaps 15 SP3: it has GLIBCXX_3.4.28 or, by updates, a newer one;" "$out"
+if [ "$machine" = x86_64 ]; then
+	run "$here/marker-gnu2-tls.so"
+	check_has elfgate_backports_are_said \
+		"RHEL, Rocky, Alma  not known of 10: it has glibc 2.39 and, by updates, some of what newer ones have;" "$out"
+	check_has elfgate_a_marker_has_its_release "Fedora             43 and newer; not 42: it has glibc 2.41;" "$out"
+fi
 run "$here/marker-private.so"
 check_has elfgate_private_is_of_no_release "no release of glibc promises it" "$out"
 

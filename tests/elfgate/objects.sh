@@ -87,6 +87,9 @@ versioned cxxabi CXXABI_1.3.13
 versioned gcc GCC_3.0
 shim tls-segment -DTLS_VARIABLE ''
 shim tls-model -DTLS_DYNAMIC ''
+shim tls-descriptor -DTLS_DESCRIPTOR ''
+shim tls-initial-exec -DTLS_INITIAL_EXEC ''
+"$patch" "$out/tls-initial-exec.so" dyn-not 30 0x10 # the linker says so in DF_STATIC_TLS too, which is another rule
 shim rpath '' '-Wl,--disable-new-dtags,-rpath,/opt/lib'
 shim runpath '' '-Wl,--enable-new-dtags,-rpath,/opt/lib'
 shim textrel -DADDRESS_IN_CODE '-Wl,-z,notext -Wl,--no-warnings'

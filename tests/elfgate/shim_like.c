@@ -33,6 +33,27 @@ __asm__(".weak of_others; .type of_others, %tls_object; .pushsection .text; adrp
 #endif
 #endif
 
+#ifdef TLS_DESCRIPTOR
+#ifdef __x86_64__
+__asm__(".weak of_others; .type of_others, %tls_object; .pushsection .text; leaq of_others@tlsdesc(%rip), %rax;"
+	"call *of_others@tlscall(%rax); .popsection");
+#else
+__asm__(".weak of_others; .type of_others, %tls_object; .pushsection .text; adrp x0, :tlsdesc:of_others;"
+	"ldr x1, [x0, :tlsdesc_lo12:of_others]; add x0, x0, :tlsdesc_lo12:of_others; .tlsdesccall of_others; blr x1;"
+	".popsection");
+#endif
+#endif
+
+#ifdef TLS_INITIAL_EXEC
+#ifdef __x86_64__
+__asm__(".weak of_others; .type of_others, %tls_object; .pushsection .text; movq of_others@gottpoff(%rip), %rax;"
+	".popsection");
+#else
+__asm__(".weak of_others; .type of_others, %tls_object; .pushsection .text; adrp x0, :gottprel:of_others;"
+	"ldr x0, [x0, :gottprel_lo12:of_others]; .popsection");
+#endif
+#endif
+
 #ifdef ADDRESS_IN_CODE
 __asm__(".pushsection .text; .balign 8; .quad InitializeInjection; .popsection");
 #endif

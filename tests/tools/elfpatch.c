@@ -5,6 +5,7 @@
  *   elfpatch FILE machine N          e_machine
  *   elfpatch FILE ident INDEX N      a byte of e_ident
  *   elfpatch FILE dyn-or TAG BITS    into the value of a dynamic entry that is there
+ *   elfpatch FILE dyn-not TAG BITS   out of it
  *   elfpatch FILE dyn-add TAG VALUE  in one of the spare entries behind DT_NULL
  *   elfpatch FILE phdr-type OLD NEW  of the first program header of that type
  *   elfpatch FILE phdr-or TYPE FLAGS REQUIRED  into p_flags of the first of that type that has the flags REQUIRED
@@ -46,6 +47,10 @@ static int dynamic(const char *what, unsigned long tag, unsigned long value)
 	for (size_t i = 0; i < n; i++) {
 		if (!strcmp(what, "dyn-or") && d[i].d_tag == (Elf64_Sxword)tag) {
 			d[i].d_un.d_val |= value;
+			return 0;
+		}
+		if (!strcmp(what, "dyn-not") && d[i].d_tag == (Elf64_Sxword)tag) {
+			d[i].d_un.d_val &= ~value;
 			return 0;
 		}
 		if (!strcmp(what, "dyn-add") && d[i].d_tag == DT_NULL && i + 1 < n) {

@@ -214,6 +214,10 @@ T(elfgate_findings_name_library_symbol_and_model)
 			   "not known to this program"));
 		CHECK(says(arch, "marker-relr", "version-markers", ELFGATE_REPORTED, "packed relative"));
 		CHECK(says(arch, "tls-model", "tls-model", ELFGATE_REPORTED, "dynamic (relocations: "));
+		CHECK(says(arch, "tls-descriptor", "tls-model", ELFGATE_REPORTED,
+			   "descriptor (relocations: 1)"));
+		CHECK(says(arch, "tls-initial-exec", "tls-model", ELFGATE_REPORTED,
+			   "initial-exec (relocations: 1)"));
 		CHECK(says(arch, "tls-segment", "tls-segment", ELFGATE_REPORTED,
 			   "present (4 bytes per thread)"));
 		CHECK(says(arch, "runpath", "runpath", ELFGATE_REPORTED, "runpath (/opt/lib)"));
