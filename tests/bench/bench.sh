@@ -21,8 +21,8 @@ R=$!
 sleep 12
 pkill -P $R launchloop || true
 wait $R || true
-"$GPUBPF" inspect --json --apis "$T/rate" | jq -r '.counters.by_entry_point | map({e: .entered + .nested, r: .recorded, l: .lost_ring, f: .records_in_file}) |
-	{e: map(.e) | add, r: map(.r) | add, l: map(.l) | add, f: map(.f) | add} |
+"$GPUBPF" inspect --json --apis "$T/rate" | jq -r '.counters.by_entry_point | map({e: (.entered + .nested), r: .recorded, l: .lost_ring, f: .records_in_file}) |
+	{e: (map(.e) | add), r: (map(.r) | add), l: (map(.l) | add), f: (map(.f) | add)} |
 	"\(.e) calls counted = \(.r) records + \(.l) lost in the ring (\(.f) in the file): \(.e / 10 | floor) calls a second"'
 
 echo
@@ -43,3 +43,11 @@ echo "== report of a capture of $3 calls"
 "$B/tests/tools/mkcapture" --calls "$3" "$T/large" >/dev/null
 ls -l "$T/large" | awk '{ printf "%.1f MiB in the file\n", $5 / 1048576 }'
 /usr/bin/time -f '%e s, %M KiB of memory' "$GPUBPF" report "$T/large" >/dev/null
+
+echo
+echo "== elfgate of the three largest libraries of this machine"
+{ find -L /usr/lib /usr/local -xdev -type f -name '*.so*' -size +8M -printf '%s %p\n' 2>/dev/null || true; } | sort -rn |
+	awk '!seen[$1]++' | head -n 3 | while read -r size file; do
+	printf '%s, %s MB: ' "$(basename "$file")" $((size / 1000000))
+	/usr/bin/time -f '%e s, %M KiB of memory' "$GPUBPF" elfgate "$file" 2>&1 >/dev/null
+done
