@@ -128,6 +128,48 @@ install_sh_installs_and_refuses_damage()
 	result "$1" "${bad[@]}"
 }
 
+# The same recipe for the other architecture; what its program says of the same files is what this one says.
+tarball_of_the_other_architecture()
+{
+	local bad=() other=aarch64 lacks top program
+	[ "$(uname -m)" = x86_64 ] || other=x86_64
+	lacks=$(tests/kernels/lacks.sh $other) || {
+		echo "skip $1: $lacks"
+		return
+	}
+	command -v qemu-$other-static >/dev/null || {
+		echo "skip $1: qemu-$other-static"
+		return
+	}
+	env -u CC make --no-print-directory ARCH=$other B="$B/cross/$other" CROSS_COMPILE=$other-linux-gnu- \
+		DOC_PROGRAM="$GPUBPF" dist >"$T/make.out" 2>&1 </dev/null || {
+		sed 's/^/# /' "$T/make.out" | tail -n 20
+		bad+=("make ARCH=$other dist failed")
+	}
+	mkdir -p "$T/other"
+	tar -xzf "$B/cross/$other"/dist/gpubpf-*-linux-$other.tar.gz -C "$T/other" || bad+=('it does not unpack')
+	top=$(echo "$T"/other/gpubpf-*-linux-$other)
+	program=$top/bin/gpubpf
+	(cd "$top" && sha256sum -c --quiet SHA256SUMS) >"$T/out" 2>&1 || bad+=("$(cat "$T/out")")
+	"$GPUBPF" elfgate --profile host --json "$program" >"$T/gate" || bad+=("$(jq -c '.files[].rules[] | select(.state == "fail")' "$T/gate")")
+	case $(jq -r '.files[0].is' "$T/gate") in
+	"$other static program") ;;
+	*) bad+=("it is a $(jq -r '.files[0].is' "$T/gate")") ;;
+	esac
+	"$B/tests/tools/mkcapture" --calls 500 "$T/capture" >/dev/null
+	for arg in --version 'report /capture' 'report --json /capture' 'inspect --json --records /capture' \
+		'usdt --json /program' 'elfgate --json /program'; do
+		arg=${arg/\/capture/$T/capture}
+		arg=${arg/\/program/$B/kernels/kernel_view}
+		# shellcheck disable=SC2086
+		"$GPUBPF" $arg >"$T/native" 2>&1
+		# shellcheck disable=SC2086
+		qemu-$other-static "$program" $arg >"$T/emulated" 2>&1
+		cmp -s "$T/native" "$T/emulated" || bad+=("gpubpf $arg: $(diff "$T/native" "$T/emulated" | head -n 3)")
+	done
+	result "$1" "${bad[@]}"
+}
+
 compile_commands_are_json()
 {
 	local bad=()
@@ -173,7 +215,7 @@ dependencies_are_listed_and_checked_fast()
 }
 
 for t in make_help_lists_every_target nothing_is_built_twice install_respects_destdir_and_prefix tarball_is_reproducible \
-	tarball_is_whole_and_small program_runs_in_an_empty_root install_sh_installs_and_refuses_damage \
+	tarball_is_whole_and_small tarball_of_the_other_architecture program_runs_in_an_empty_root install_sh_installs_and_refuses_damage \
 	compile_commands_are_json R57_gated_suites_are_listed dependencies_are_listed_and_checked_fast; do
 	$t $t
 done
