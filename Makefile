@@ -142,6 +142,8 @@ test-run: $(B)/gpubpf $(TESTS) $(ASAN_TESTS) $(B)/asan/gpubpf $(TEST_NEEDS) ## t
 	@B='$(B)' GPUBPF='$(B)/gpubpf' SIM='$(B)/sim' CC='$(CC)' ONLY='$(ONLY)' \
 		tests/run.sh $(TESTS) $(ASAN_TESTS) $(E2E) $(EXTRA_TESTS)
 
+test-programs: $(TESTS) $(BENCH_TOOLS) tools sim kernel-guest elfgate-objects ## build the programs of the tests and benchmarks, run none; also with ARCH=aarch64
+
 test-gated: ## list the opt-in suites, whether each can run here, what it lacks; REQUIRE='NAME …' fails on a lack
 	@B='$(B)' CLANG='$(CLANG)' tests/gated.sh $(REQUIRE)
 
@@ -234,7 +236,7 @@ help: ## list the targets
 		$(MAKEFILE_LIST)
 
 force:
-.PHONY: all asan test test-run test-gated test-clang demo demo-run doc install dist check check-format check-size \
+.PHONY: all asan test test-run test-programs test-gated test-clang demo demo-run doc install dist check check-format check-size \
 	check-shell check-cppcheck check-tidy format clean help force
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(TEST_SRC:%.c=$(B)/%.d) $(wildcard $(B)/bpf/*.d) \
 	$(LIB_SRC:%.c=$(B)/asan/%.d) $(CMD_SRC:%.c=$(B)/asan/%.d) $(TEST_SRC:%.c=$(B)/asan/%.d)
