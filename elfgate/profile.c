@@ -59,7 +59,9 @@ static const char host_text[] = "machine = x86_64 aarch64\n"
 
 static const struct {
 	const char *name, *text;
-} builtins[] = { { "shim", shim_text }, { "host", host_text }, { "any", "" } };
+} builtins[] = { { "shim", shim_text },
+		 { "host", host_text },
+		 { "any", "# Every rule is reported, none is judged.\n" } };
 
 static int fail(struct elfgate_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

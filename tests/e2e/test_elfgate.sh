@@ -50,6 +50,10 @@ check_has elfgate_profile_error_has_a_line "bad.profile:2: there is no rule 'cla
 "$GPUBPF" elfgate --show-profile shim >"$T/my.profile"
 run --profile "$T/my.profile" "$here/good.so"
 check elfgate_shown_profile_is_one 0 "$status"
+"$GPUBPF" elfgate --show-profile any >"$T/any.profile"
+run --profile "$T/any.profile" "$here/relro.so"
+check_has elfgate_shown_any_judges_nothing "reported (profile $T/any.profile)" "$out"
+[ -s "$T/any.profile" ] && ok elfgate_shown_any_says_what_it_is || not_ok elfgate_shown_any_says_what_it_is "it is empty"
 
 run --glibc-floor 2.33 "$here/glibc-floor.so"
 check elfgate_floor_above_fails 1 "$status"
