@@ -5,6 +5,7 @@
 
 #include "cookie.h"
 #include "maps.h"
+#include "row.h"
 #include "stack.h"
 #include "task.h"
 
@@ -25,11 +26,6 @@ static __always_inline struct frame *frame_at(struct thread *t, __u32 i)
 {
 	barrier_var(i);
 	return &t->frames[i & (OPEN_CALLS - 1)];
-}
-
-static __always_inline struct gpubpf_counts *counts_of(__u32 api)
-{
-	return bpf_map_lookup_elem(&counts, &api);
 }
 
 static __always_inline void count_result(__u32 api, __s32 result)
@@ -64,12 +60,15 @@ static __always_inline void fill_header(struct gpubpf_call *r, const struct fram
 
 static __always_inline void fill_return(struct gpubpf_call *r, const struct frame *f, __u64 now, __s32 result)
 {
-	__u32 arg = COOKIE_OUT_ARG(f->cookie);
+	__u64 arg = COOKIE_OUT_ARG(f->cookie);
 	long err;
 
 	r->t_return = now;
 	r->result = result;
 	r->flags |= GPUBPF_CALL_RETURNED;
+	/* Else the comparison is made on bits of the cookie (clang 19), and the verifier knows no bound of the index. With
+	 * 32 bits it would be made on a widened copy, with the same effect. */
+	barrier_var(arg);
 	if (result || arg >= GPUBPF_WORDS_MAX || !f->words[arg])
 		return;
 	err = COOKIE_OUT32(f->cookie) ? bpf_probe_read_user(&r->out, 4, (void *)f->words[arg])
@@ -166,10 +165,11 @@ static __always_inline int blob_sizes(struct gpubpf_call *r, __u8 *blob, const v
  * so reading at the return sees what the driver saw, and pages that the driver touched are there. */
 static __always_inline int fill_blob(struct gpubpf_call *r, const struct frame *f, __u8 *blob, __u32 cap)
 {
-	__u32 arg = COOKIE_BLOB_ARG(f->cookie);
+	__u64 arg = COOKIE_BLOB_ARG(f->cookie);
 	const void *from;
 	__u64 p;
 
+	barrier_var(arg); /* as in fill_return() */
 	if (arg >= GPUBPF_WORDS_MAX)
 		return 1;
 	from = (const void *)f->words[arg];
@@ -265,17 +265,13 @@ static __always_inline int emit_call(const struct frame *f, __u64 id, __u32 dept
 	return 1;
 }
 
-static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u64 cookie, __u64 sp)
+static __always_inline void fill_frame(struct pt_regs *ctx, struct frame *f, __u64 cookie, __u64 sp,
+				       __u64 now)
 {
 	f->cookie = cookie;
 	f->sp = sp;
-	f->flags = 0;
-	arch_words(ctx, f->words);
-	if (COOKIE_NARGS(cookie) > ARCH_REG_WORDS &&
-	    bpf_probe_read_user(&f->words[ARCH_REG_WORDS], 8 * (GPUBPF_WORDS_MAX - ARCH_REG_WORDS),
-				(void *)(sp + ARCH_STACK_ARGS)))
-		f->flags = GPUBPF_CALL_STACK_FAULT;
-	f->t_entry = bpf_ktime_get_ns();
+	f->t_entry = now;
+	f->flags = fill_words(ctx, f->words, cookie, sp);
 }
 
 static __always_inline void abandon(const struct frame *f)
@@ -310,19 +306,24 @@ static __always_inline int drop_left(struct pt_regs *ctx, struct thread *t, __u6
 	return 0;
 }
 
+static __always_inline int in_a_row(struct thread *t, __u64 cookie, __u64 now)
+{
+	__u64 last = t->last_launch;
+
+	if (!COOKIE_LAUNCH(cookie) || t->depth)
+		return 0;
+	t->last_launch = now;
+	return now - last < in_a_row_ns;
+}
+
 /*
  * A thread that launches as fast as it can pays more for the return probe than for the rest of it. Of launches in a
  * row only some, drawn at random so that no pattern of the program can hide behind them, are measured to their
  * return; every one is counted and recorded. Only a session can leave a return out.
  */
-static __always_inline int leave_return_out(struct thread *t, __u64 cookie, __u64 now)
+static __always_inline int leave_return_out(void)
 {
-	__u64 last = t->last_launch;
-
-	if (measure_one_of < 2 || !COOKIE_LAUNCH(cookie) || t->depth)
-		return 0;
-	t->last_launch = now;
-	return now - last < in_a_row_ns && bpf_get_prandom_u32() % measure_one_of;
+	return measure_one_of > 1 && (__u64)bpf_get_prandom_u32() * measure_one_of >> 32;
 }
 
 /* A call that is recorded now, at its entry, for good. */
@@ -342,10 +343,12 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	enum thread_state state = THREAD_OK;
 	struct gpubpf_counts *c;
 	struct frame *f;
-	int elsewhere;
+	int elsewhere, left_out;
+	__u64 now;
 
 	if (stopped)
 		return 1;
+	now = bpf_ktime_get_ns();
 	if (!t || t->tgid != id >> 32) {
 		state = thread_begin(id >> 32, tid, &t);
 		if (state == THREAD_FOREIGN)
@@ -359,13 +362,13 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		count_one(&c->lost_thread);
 		return 1;
 	}
-	if (entry_only) {
-		f = &t->frames[0];
-		fill_frame(ctx, f, cookie, sp);
-		record_entry(c, f, id, 0);
+	elsewhere = entry_only ? 0 : drop_left(ctx, t, sp);
+	left_out = in_a_row(t, cookie, now) && (entry_only || leave_return_out());
+	if (left_out && !COOKIE_BLOB(cookie)) {
+		row_add(ctx, t, c, cookie, sp, now);
 		return 1;
 	}
-	elsewhere = drop_left(ctx, t, sp);
+	row_flush(t);
 	depth = t->depth;
 	if (depth >= OPEN_CALLS) {
 		count_one(&c->nested);
@@ -373,8 +376,12 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		return 1;
 	}
 	f = frame_at(t, depth);
-	fill_frame(ctx, f, cookie, sp);
-	if ((elsewhere && can_leave_out) || leave_return_out(t, cookie, f->t_entry)) {
+	fill_frame(ctx, f, cookie, sp, now);
+	if (entry_only) {
+		record_entry(c, f, id, 0);
+		return 1;
+	}
+	if ((elsewhere && can_leave_out) || left_out) {
 		f->flags |= GPUBPF_CALL_UNMEASURED;
 		count_one(&c->unmeasured);
 		record_entry(c, f, id, depth);

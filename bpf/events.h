@@ -117,6 +117,8 @@ struct gpubpf_counts {
 	__u64 abandoned;   /* entered, and its frame left without a return (longjmp, exec, thread exit) */
 	__u64 orphan_return; /* returned without a seen entry: a call open when its process became a target */
 	__u64 unmeasured;    /* of recorded and lost_ring: at its entry alone, see GPUBPF_CALL_UNMEASURED */
+	__u64 row; /* launches in a row: entered and, unless lost, recorded beside the above (user/attach/counters.c) */
+	__u64 row_lost; /* of row: no room in the ring */
 };
 
 #define GPUBPF_API_MAX 4096 /* ids of armed entry points: one per symbol and library */
@@ -139,7 +141,7 @@ _Static_assert(__builtin_offsetof(struct gpubpf_call, result) == 32, "wire");
 _Static_assert(__builtin_offsetof(struct gpubpf_call, out) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_task) == 72, "wire");
 _Static_assert(sizeof(struct gpubpf_xid) == 184, "wire");
-_Static_assert(sizeof(struct gpubpf_counts) == 88, "wire");
+_Static_assert(sizeof(struct gpubpf_counts) == 104, "wire");
 #endif
 
 #endif

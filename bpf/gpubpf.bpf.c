@@ -136,6 +136,7 @@ static __always_inline void thread_end(__u32 tid)
 
 	if (!t)
 		return;
+	row_flush(t);
 	for (__u32 i = 0; i < OPEN_CALLS && i < t->depth; i++) {
 		struct frame *f = frame_at(t, i);
 

@@ -16,12 +16,33 @@ struct frame {
 	__u64 words[GPUBPF_WORDS_MAX];
 };
 
+#define ROW_LAUNCHES 8
+#define REC_ROW                                                                                              \
+	0x8000 /* struct row: in the ring alone, user space makes records of it (user/attach/threads.c) */
+
+struct row_launch {
+	__u64 t_entry;
+	__u32 api;
+	__u32 flags; /* GPUBPF_CALL_… beside those that a launch in a row has anyway */
+	__u64 words[GPUBPF_WORDS_MAX];
+};
+
+/* Launches of one thread that wait to be handed over together (row.h). */
+struct row {
+	__u16 kind; /* REC_ROW */
+	__u16 size;
+	__u32 n;
+	__u32 tgid, tid;
+	struct row_launch launches[ROW_LAUNCHES];
+};
+
 /* A thread of a target. Only the thread itself and its exit touch its entry. */
 struct thread {
 	__u32 tgid;
 	__u32 depth;       /* frames in use */
 	__u64 last_launch; /* entry of the last launch at depth 0 */
 	struct frame frames[OPEN_CALLS];
+	struct row row;
 };
 
 #define TARGET_FOLLOW 1u /* its children become targets */

@@ -133,6 +133,9 @@ static __always_inline enum thread_state thread_begin(__u32 tgid, __u32 tid, str
 	if (!t)
 		return THREAD_FULL;
 	t->tgid = tgid;
+	t->row.kind = REC_ROW;
+	t->row.tgid = tgid;
+	t->row.tid = tid;
 	emit_task(task, GPUBPF_TASK_SEEN, 0, 0, BPF_RB_NO_WAKEUP);
 	*out = t;
 	return THREAD_OK;

@@ -30,7 +30,7 @@ static const char *const names[ARMS] = {
 	"empty program, entry",
 	"empty program, entry and return",
 	"recorded, entry only",
-	"recorded, 1 return in 8",
+	"recorded, 1 return in 16",
 	"recorded, all returns",
 };
 
@@ -83,16 +83,22 @@ static double floor_ns(const struct bench *b, bool both)
 
 struct drain {
 	struct ring_buffer *ring;
+	struct attach *attach;
 	atomic_int stop;
 	atomic_long records;
 };
 
-static int on_record(void *ctx, void *data, size_t size)
+static int on_record(const struct gpubpf_rec *rec, void *arg)
 {
-	(void)data;
-	(void)size;
-	atomic_fetch_add_explicit(&((struct drain *)ctx)->records, 1, memory_order_relaxed);
+	(void)rec;
+	atomic_fetch_add_explicit(&((struct drain *)arg)->records, 1, memory_order_relaxed);
 	return 0;
+}
+
+static int on_ring(void *ctx, void *data, size_t size)
+{
+	(void)size;
+	return attach__each_record(((struct drain *)ctx)->attach, data, on_record, ctx);
 }
 
 static void *drain_main(void *arg)
@@ -123,11 +129,14 @@ static double record_ns(const struct bench *b, bool entry_only, unsigned one_of,
 		fprintf(stderr, "callcost: %s\n", err.msg);
 		exit(1);
 	}
-	d.ring = ring_buffer__new(attach__ring_fd(a), on_record, &d, NULL);
+	d.ring = ring_buffer__new(attach__ring_fd(a), on_ring, &d, NULL);
+	d.attach = a;
 	pthread_create(&th, NULL, drain_main, &d);
 	ns = loop_ns(b);
 	d.stop = 1;
 	pthread_join(th, NULL);
+	attach__detach(a);
+	attach__kept(a, on_record, &d);
 	*lost += (uint64_t)b->calls - (uint64_t)d.records + 1; /* one record is the thread's own */
 	ring_buffer__free(d.ring);
 	attach_result_free(&res);
@@ -135,16 +144,16 @@ static double record_ns(const struct bench *b, bool entry_only, unsigned one_of,
 	return ns;
 }
 
-/* An empty program at the entry and return of every launch on the machine for a while: the kernel's own floor
- * under a real loop. */
-static int hold(const struct bench *b, unsigned seconds)
+/* An empty program at the entry, or entry and return, of every launch on the machine for a while: the kernel's own
+ * floor under a real loop. */
+static int hold(const struct bench *b, unsigned seconds, bool both)
 {
-	int prog = empty_program(KERNEL_UPROBE_SESSION), link;
+	int prog = empty_program(both ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI), link;
 	uint64_t cookie = 0;
 
-	link = kernel_link_multi(prog, true, false, b->lib, &b->offset, &cookie, 1, 0);
+	link = kernel_link_multi(prog, both, false, b->lib, &b->offset, &cookie, 1, 0);
 	if (link < 0) {
-		fprintf(stderr, "callcost: no session probe: %s\n", strerror(-link));
+		fprintf(stderr, "callcost: no probe: %s\n", strerror(-link));
 		return 1;
 	}
 	sleep(seconds);
@@ -186,23 +195,23 @@ int main(int argc, char **argv)
 	double v[ARMS][64], med[ARMS];
 	uint64_t lost = 0;
 
-	if (argc < 2 || rounds < 1 || rounds > 64 || (b.calls < 1 && strcmp(argv[2], "hold") != 0)) {
+	if (argc < 2 || rounds < 1 || rounds > 64 || (b.calls < 1 && strncmp(argv[2], "hold", 4) != 0)) {
 		fprintf(stderr,
-			"usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold SECONDS\n");
+			"usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold|hold-entry SECONDS\n");
 		return 2;
 	}
 	libbpf_set_print(NULL);
 	if (setup(&b))
 		return 1;
-	if (argc > 3 && strcmp(argv[2], "hold") == 0)
-		return hold(&b, (unsigned)rounds);
+	if (argc > 3 && strncmp(argv[2], "hold", 4) == 0)
+		return hold(&b, (unsigned)rounds, !argv[2][4]);
 	loop_ns(&b);
 	for (int r = 0; r < rounds; r++) {
 		v[BARE][r] = loop_ns(&b);
 		v[FLOOR_ENTRY][r] = floor_ns(&b, false);
 		v[FLOOR_BOTH][r] = floor_ns(&b, true);
 		v[RECORD_ENTRY][r] = record_ns(&b, true, 1, &lost);
-		v[RECORD_SOME][r] = record_ns(&b, false, 8, &lost);
+		v[RECORD_SOME][r] = record_ns(&b, false, 16, &lost);
 		v[RECORD][r] = record_ns(&b, false, 1, &lost);
 	}
 	for (int a = 0; a < ARMS; a++) {

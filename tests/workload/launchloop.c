@@ -3,10 +3,10 @@
  * Launches an empty kernel as fast as it can: what a probe costs shows as the difference of two runs. Prints
  * one line of JSON.
  *
- *   launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--wait]
+ *   launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--wait] [--rest MS]
  *
  * --launches is per thread. --graph launches a graph of one kernel instead. --wait: ready, then starts when a
- * line comes on standard input, so that a recorder can attach first.
+ * line comes on standard input, so that a recorder can attach first. --rest: a pause between the last launch and what follows.
  */
 #include "drv.h"
 
@@ -15,12 +15,13 @@
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct loop {
 	CUcontext ctx;
 	CUfunction func;
 	CUgraphExec exec;
-	uint64_t launches, sync_every;
+	uint64_t launches, sync_every, rest_ms;
 	uint64_t ns;
 	pthread_barrier_t *start;
 };
@@ -51,6 +52,8 @@ static void *run(void *arg)
 		if (l->sync_every && (i + 1) % l->sync_every == 0)
 			CK(cuStreamSynchronize(stream));
 	}
+	if (l->rest_ms)
+		usleep((useconds_t)(l->rest_ms * 1000));
 	CK(cuStreamSynchronize(stream));
 	l->ns = now() - t;
 	CK(cuStreamDestroy(stream));
@@ -75,7 +78,7 @@ static CUgraphExec one_kernel_graph(CUfunction func)
 
 int main(int argc, char **argv)
 {
-	uint64_t launches = 1000000, sync_every = 0, threads = 1, ns = 0;
+	uint64_t launches = 1000000, sync_every = 0, rest_ms = 0, threads = 1, ns = 0;
 	bool graph = false, wait = false;
 	pthread_barrier_t start;
 	CUmodule module = NULL;
@@ -88,6 +91,7 @@ int main(int argc, char **argv)
 		uint64_t *number = strcmp(argv[i], "--launches") == 0     ? &launches
 				   : strcmp(argv[i], "--threads") == 0    ? &threads
 				   : strcmp(argv[i], "--sync-every") == 0 ? &sync_every
+				   : strcmp(argv[i], "--rest") == 0       ? &rest_ms
 									  : NULL;
 
 		if (number && i + 1 < argc) {
@@ -98,7 +102,7 @@ int main(int argc, char **argv)
 			wait = true;
 		} else {
 			fprintf(stderr, "usage: launchloop [--launches N] [--threads N] [--sync-every N] "
-					"[--graph] [--wait]\n");
+					"[--graph] [--wait] [--rest MS]\n");
 			return 2;
 		}
 	}
@@ -113,9 +117,15 @@ int main(int argc, char **argv)
 		getchar();
 	}
 	for (uint64_t i = 0; i < threads; i++) {
-		loops[i] = (struct loop){ ctx,      f,          graph ? one_kernel_graph(f) : NULL,
-					  launches, sync_every, 0,
-					  &start };
+		loops[i] = (struct loop){
+			.ctx = ctx,
+			.func = f,
+			.exec = graph ? one_kernel_graph(f) : NULL,
+			.launches = launches,
+			.sync_every = sync_every,
+			.rest_ms = rest_ms,
+			.start = &start,
+		};
 		if (i > 0 && pthread_create(&ids[i], NULL, run, &loops[i]) != 0)
 			return 1;
 	}

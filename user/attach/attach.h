@@ -68,6 +68,10 @@ bool attach__has_view(const struct attach *a);
 
 int attach__ring_fd(const struct attach *a);
 
+/* The records that one piece of the ring stands for, in order. Stops at, and gives back, what is not 0. */
+typedef int (*attach_record_fn)(const struct gpubpf_rec *rec, void *arg);
+int attach__each_record(const struct attach *a, const void *data, attach_record_fn fn, void *arg);
+
 /* Sums over processors. `n` slots, by api id. */
 int attach__counts(struct attach *a, struct gpubpf_counts *out, size_t n);
 int attach__globals(struct attach *a, uint64_t out[GPUBPF_G_MAX]);
@@ -77,12 +81,14 @@ size_t attach__api_ids(const struct attach *a); /* ids given out so far */
 
 /* Takes all probes away. Counters, ring and open calls stay readable, and still. */
 void attach__detach(struct attach *a);
-/* Calls that had not returned; words are theirs. Only after attach__detach(). */
+/* A call that had not returned; the words are its own. */
 struct attach_open_call {
 	uint32_t tgid, tid, api, depth;
 	uint64_t t_entry;
 	const uint64_t *words; /* GPUBPF_WORDS_MAX */
 };
+/* Launches that threads still keep (bpf/row.h), counted as recorded. Only after attach__detach(). */
+int attach__kept(struct attach *a, attach_record_fn fn, void *arg);
 int attach__open_calls(struct attach *a, void (*fn)(const struct attach_open_call *c, void *arg), void *arg);
 void attach__close(struct attach *a); /* NULL is fine */
 

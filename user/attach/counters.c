@@ -11,6 +11,15 @@
 #include "gpubpf.skel.h"
 #include "maps.h"
 
+/* One increment in the kernel stands for three there: see row_add(). */
+static void add_row(const struct attach *a, struct gpubpf_counts *c)
+{
+	c->entered += c->row;
+	c->recorded += c->row - c->row_lost;
+	c->lost_ring += c->row_lost;
+	c->unmeasured += a->opts.entry_only ? 0 : c->row;
+}
+
 int attach__counts(struct attach *a, struct gpubpf_counts *out, size_t n)
 {
 	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(a->skel->maps.counts), e = 0;
@@ -32,6 +41,7 @@ int attach__counts(struct attach *a, struct gpubpf_counts *out, size_t n)
 			for (size_t k = 0; k < sizeof(*out) / sizeof(*sum); k++)
 				sum[k] += v[k];
 		}
+		add_row(a, &out[i]);
 	}
 	free(per);
 	return e;
@@ -76,32 +86,5 @@ int attach__results(struct attach *a, void (*fn)(uint32_t api, int32_t result, u
 		prev = &key;
 	}
 	free(per);
-	return 0;
-}
-
-int attach__open_calls(struct attach *a, void (*fn)(const struct attach_open_call *c, void *arg), void *arg)
-{
-	int fd = bpf_map__fd(a->skel->maps.threads);
-	uint32_t key, next, *prev = NULL;
-	struct thread t;
-
-	while (!bpf_map_get_next_key(fd, prev, &next)) {
-		if (!bpf_map_lookup_elem(fd, &next, &t)) {
-			for (uint32_t i = 0; i < t.depth && i < OPEN_CALLS; i++) {
-				struct attach_open_call c = {
-					.tgid = t.tgid,
-					.tid = next,
-					.api = (uint32_t)(t.frames[i].cookie & 0xfff),
-					.depth = i,
-					.t_entry = t.frames[i].t_entry,
-					.words = (const uint64_t *)t.frames[i].words,
-				};
-
-				fn(&c, arg);
-			}
-		}
-		key = next;
-		prev = &key;
-	}
 	return 0;
 }

@@ -79,6 +79,7 @@ int recorder_finish(struct recorder *r)
 	do { /* nothing is added any more: until it is empty */
 		got = recorder_drain(r);
 	} while (got > 0);
+	attach__kept(r->attach, recorder_on_record, r);
 	if (r->mmaps)
 		mmapwatch__read(r->mmaps, recorder_mapped, r);
 	e = recorder_counts_read(r, &counts);

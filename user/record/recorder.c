@@ -117,7 +117,7 @@ static int open_all(struct recorder *r)
 		e = attach__load(r->attach, r->err);
 	if (e)
 		return e;
-	r->ring = ring_buffer__new(attach__ring_fd(r->attach), recorder_on_record, r, NULL);
+	r->ring = ring_buffer__new(attach__ring_fd(r->attach), recorder_on_ring, r, NULL);
 	if (!r->ring)
 		return err_set(r->err, -errno, "cannot map the ring: %s", strerror(errno));
 	/* edge-triggered: records come without a wakeup, only the lives of processes wake */

@@ -39,7 +39,7 @@ struct recorder {
 	int epfd, sigfd;
 	int *pidfds;
 	size_t npidfds, alive; /* attached processes that have not ended */
-	uint64_t start, deadline, last_flush, last_counts, last_scan;
+	uint64_t start, deadline, last_flush, last_counts, last_scan, last_sum;
 	uint64_t burst; /* records of this turn */
 	uint64_t calls; /* records of returned calls at depth 0 */
 	int write_error;
@@ -75,7 +75,8 @@ void recorder_counts_free(struct recorder_counts *c);
 /* loop.c */
 int recorder_loop(struct recorder *r);
 int recorder_drain(struct recorder *r); /* takes what is in the ring; number of records or a negative errno */
-int recorder_on_record(void *ctx, void *data, size_t size);
+int recorder_on_record(const struct gpubpf_rec *rec, void *recorder);
+int recorder_on_ring(void *recorder, void *data, size_t size);
 
 /* finish.c: from the last record to the footer */
 int recorder_finish(struct recorder *r);
