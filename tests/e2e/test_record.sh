@@ -80,7 +80,7 @@ check in_a_row_kept_at_the_end "1003 1003" "$(inspect kept_end '.counters.by_ent
 sim_record kept_killed --returns 1000000 -- sh -c '"$SIM/launchloop" --launches 1003 --rest 60000 & sleep 1; kill -9 $!; wait'
 check in_a_row_kept_by_the_killed "1003 1003" "$(inspect kept_killed '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") |
 	"\(.entered) \(.records_in_file)"')"
-sim_record kept_calls --returns 1000000 --calls 1008 -d 2s -- "$SIM/launchloop" --launches 1003 --rest 3000
+sim_record kept_calls --returns 1000000 --calls 1010 -d 2s -- "$SIM/launchloop" --launches 1003 --rest 3000
 check in_a_row_kept_ends_calls calls "$(inspect kept_calls .footer.end_reason)"
 unset SIMCUDA_FAST
 check in_a_row_all_recorded "20000 20000 0" "$(inspect row '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") |
