@@ -23,6 +23,7 @@ enum gpubpf_rec_kind {
 	GPUBPF_REC_CALL = 1, /* struct gpubpf_call: a traced call that returned (or, entry only, began) */
 	GPUBPF_REC_TASK = 2, /* struct gpubpf_task: life of a traced process or thread */
 	GPUBPF_REC_XID = 3,  /* struct gpubpf_xid: GPU error reported by the kernel driver */
+	GPUBPF_REC_SHIM = 4, /* struct gpubpf_shim: one batch of the device observer */
 };
 
 /* gpubpf_rec.flags of a call. Absence is a flag, never a value inside a field. */
@@ -104,6 +105,280 @@ struct gpubpf_xid {
 	char message[128];
 };
 
+/*
+ * ---- The device observer ----
+ *
+ * The shim hands over arrays of one item type through one probe hit each: (items, how many, sequence). BPF copies
+ * them, unread, behind a struct gpubpf_shim. The sequence runs per probe and process from 0, +1 per hit; what the
+ * shim discards while nobody is attached takes no number.
+ *
+ * Life: a semaphore that rises arms the shim (all probes are attached, hello_v1 last). hello_v1's falling while the
+ * others stand asks for the end: device work is awaited up to a deadline, everything is flushed, and a
+ * GPUBPF_STATUS_DISARMED says that nothing more comes. All falling (the recorder died) disarms without a word.
+ */
+enum gpubpf_probe { /* the order of usdt/contract.c */
+		    GPUBPF_PROBE_HELLO = 0,
+		    GPUBPF_PROBE_CALLS = 1,
+		    GPUBPF_PROBE_ACTIVITY = 2,
+		    GPUBPF_PROBE_NAMES = 3,
+		    GPUBPF_PROBE_MODULES = 4,
+		    GPUBPF_PROBE_STATUS = 5,
+		    GPUBPF_PROBES = 6,
+};
+
+#define GPUBPF_SHIM_ABI 1
+#define GPUBPF_BATCH_MAX 16384 /* bytes of items in one hit */
+
+enum gpubpf_shim_flags {
+	GPUBPF_SHIM_FAULT = 1u << 0, /* the items could not be read: none are here */
+	GPUBPF_SHIM_CUT = 1u << 1,   /* more than GPUBPF_BATCH_MAX: `sent` says how many there were */
+};
+
+struct gpubpf_shim {
+	__u16 kind;
+	__u16 size;
+	__u32 flags;
+	__u32 tgid; /* of the thread that fired the probe */
+	__u32 tid;
+	__u64 time;
+	__u64 sequence;
+	__u16 probe; /* enum gpubpf_probe */
+	__u16 item_size;
+	__u32 count; /* items here */
+	__u32 sent;  /* items of the hit */
+	__u32 reserved;
+	__u64 items[];
+};
+
+/* How the times of activities were taken. */
+enum gpubpf_time_source {
+	GPUBPF_TIME_MONOTONIC = 1, /* CUPTI asked our callback: CLOCK_MONOTONIC already */
+	GPUBPF_TIME_CUPTI = 2, /* CUPTI's own clock: GPUBPF_STATUS_CLOCK pairs tie it to CLOCK_MONOTONIC */
+};
+
+enum gpubpf_arming {
+	GPUBPF_ARMED_INLINE = 1, /* inside InitializeInjection, before the first CUDA call returned */
+	GPUBPF_ARMED_ATTACH = 2, /* a recorder came to a running process */
+};
+
+/* Once per session, by the shim's worker thread alone: BPF takes the calls of that thread for the tracer's own. */
+struct gpubpf_hello {
+	__u32 abi;
+	__u32 session; /* from 1, +1 per arming of this process */
+	__u32 pid;     /* in the process's own pid namespace, as all ids of the shim */
+	__u32 worker_tid;
+	__u64 time;
+	__u64 start_time;    /* of the process: /proc/self/stat field 22, clock ticks */
+	__u32 cupti_version; /* cuptiGetVersion(); 0: not known, likewise below */
+	__u32 driver_version;
+	__u32 time_source; /* enum gpubpf_time_source; 0: CUPTI could not be used */
+	__u32 arming;      /* enum gpubpf_arming */
+	__u8 build_id[20];
+	char version[20];
+	char cupti_path[176]; /* the end of a longer one */
+};
+
+enum gpubpf_work { /* what a call asks the device for */
+		   GPUBPF_WORK_LAUNCH = 1,
+		   GPUBPF_WORK_GRAPH = 2,
+		   GPUBPF_WORK_COPY = 3,
+		   GPUBPF_WORK_SET = 4,
+		   GPUBPF_WORK_ALLOC = 5,
+		   GPUBPF_WORK_SYNC = 6,
+};
+
+enum gpubpf_domain { GPUBPF_DOMAIN_DRIVER = 1, GPUBPF_DOMAIN_RUNTIME = 2 };
+
+enum gpubpf_shim_call_flags {
+	GPUBPF_SHIM_CALL_NO_END = 1u << 0, /* its end was not seen: end and result are 0 and mean nothing */
+};
+
+/* One API call as CUPTI's callbacks saw it. */
+struct gpubpf_shim_call {
+	__u64 start, end;
+	__u32 correlation;
+	__u32 tid;
+	__s32 result;
+	__u16 cbid;
+	__u8 domain; /* enum gpubpf_domain */
+	__u8 work;   /* enum gpubpf_work */
+	__u32 flags;
+	__u32 session;
+};
+
+enum gpubpf_activity_kind {
+	GPUBPF_ACTIVITY_KERNEL = 1,
+	GPUBPF_ACTIVITY_COPY = 2,
+	GPUBPF_ACTIVITY_SET = 3,
+	GPUBPF_ACTIVITY_GRAPH = 4, /* a whole graph launch, where CUPTI traces no nodes */
+	GPUBPF_ACTIVITY_SYNC = 5,
+	GPUBPF_ACTIVITY_MEMORY = 6,
+	GPUBPF_ACTIVITY_OVERHEAD = 7,
+};
+
+enum gpubpf_activity_flags {
+	GPUBPF_ACTIVITY_HAS_NODE = 1u << 0,    /* graph and graph_node are there */
+	GPUBPF_ACTIVITY_HAS_QUEUED = 1u << 1,  /* u.kernel.queued */
+	GPUBPF_ACTIVITY_HAS_SUBMIT = 1u << 2,  /* u.kernel.submitted */
+	GPUBPF_ACTIVITY_HAS_CLUSTER = 1u << 3, /* u.kernel.cluster */
+	GPUBPF_ACTIVITY_ASYNC = 1u << 4,       /* of a copy: CUPTI says so */
+	GPUBPF_ACTIVITY_PEER = 1u << 5,        /* u.copy.src_device and dst_device */
+};
+
+enum gpubpf_copy_kind { /* CUpti_ActivityMemcpyKind */
+			GPUBPF_COPY_UNKNOWN = 0,
+			GPUBPF_COPY_HTOD = 1,
+			GPUBPF_COPY_DTOH = 2,
+			GPUBPF_COPY_HTOA = 3,
+			GPUBPF_COPY_ATOH = 4,
+			GPUBPF_COPY_ATOA = 5,
+			GPUBPF_COPY_ATOD = 6,
+			GPUBPF_COPY_DTOA = 7,
+			GPUBPF_COPY_DTOD = 8,
+			GPUBPF_COPY_HTOH = 9,
+			GPUBPF_COPY_PTOP = 10,
+};
+
+/* One thing that ran on the device. Times as CUPTI gave them, right or wrong: the reader judges. */
+struct gpubpf_activity {
+	__u16 kind; /* enum gpubpf_activity_kind */
+	__u16 flags;
+	__u32 correlation;
+	__u64 start, end;
+	__u32 device, context, stream;
+	__u32 graph;
+	__u64 graph_node;
+	__u32 session;
+	__u32 name; /* of a kernel: gpubpf_name.id; 0: CUPTI gave none */
+	union {
+		struct {
+			__u32 grid[3], block[3];
+			__u32 static_shared, dynamic_shared, local_per_thread; /* bytes */
+			__u16 registers;
+			__u8 cluster[3];
+			__u8 cache_config;
+			__u64 queued, submitted;
+		} kernel;
+		struct {
+			__u64 bytes;
+			__u8 copy_kind;          /* enum gpubpf_copy_kind */
+			__u8 src_kind, dst_kind; /* CUpti_ActivityMemoryKind */
+			__u8 pad[5];
+			__u32 src_device, dst_device, src_context, dst_context;
+		} copy;
+		struct {
+			__u64 bytes;
+			__u32 value;
+			__u8 memory_kind;
+			__u8 pad[3];
+		} set;
+		__u64 raw[8];
+	} u;
+	__u64 reserved;
+};
+
+/* A piece of a kernel's (mangled) name. Sent once per session, before or after the first activity that uses it. */
+struct gpubpf_name {
+	__u32 id; /* from 1, within a process */
+	__u16 part, parts;
+	__u16 len; /* bytes of text here */
+	__u16 reserved;
+	char text[116];
+};
+
+struct gpubpf_module {
+	__u64 start, end; /* of the load, as the callback saw it; 0: not seen */
+	__u64 bytes;      /* of the cubin */
+	__u32 id;         /* CUPTI's */
+	__u32 crc;        /* CRC-32C of the cubin */
+	__u32 context;
+	__u32 flags; /* enum gpubpf_module_flags */
+	__u32 session;
+	__u32 reserved[3];
+};
+
+enum gpubpf_module_flags {
+	GPUBPF_MODULE_UNLOADED = 1u << 0,
+	GPUBPF_MODULE_NO_CRC = 1u << 1, /* there was no room to copy the cubin */
+};
+
+enum gpubpf_status_kind {
+	GPUBPF_STATUS_ARMED = 1,    /* a: when arming began; time: when the last facility was on */
+	GPUBPF_STATUS_DISARMED = 2, /* nothing more comes in this session; code: enum gpubpf_disarm */
+	GPUBPF_STATUS_FACILITY = 3, /* code: enum gpubpf_facility, value: CUptiResult of its enable */
+	GPUBPF_STATUS_LOSS = 4,     /* code: enum gpubpf_shim_loss, a: how many in this session so far */
+	GPUBPF_STATUS_CLOCK =
+		5, /* a: MONOTONIC, b: REALTIME, c: BOOTTIME, d: CUPTI, e: half the bracket, all ns */
+	GPUBPF_STATUS_FAILED = 6, /* arming failed; code: enum gpubpf_reason, value: CUptiResult or errno */
+	GPUBPF_STATUS_CUPTI_ERROR = 7, /* later failure: code: enum gpubpf_facility, value: CUptiResult */
+	GPUBPF_STATUS_COUNTS =
+		8, /* code: enum gpubpf_probe, a: items made in this session, b: of them handed over */
+	GPUBPF_STATUS_GATE = 9, /* code: lifecycle, value: readiness */
+};
+
+enum gpubpf_facility {
+	GPUBPF_FACILITY_SUBSCRIBE = 1,
+	GPUBPF_FACILITY_TIMESTAMP = 2,
+	GPUBPF_FACILITY_BUFFERS = 3,
+	GPUBPF_FACILITY_KERNEL = 4,
+	GPUBPF_FACILITY_COPY = 5,
+	GPUBPF_FACILITY_COPY_PEER = 6,
+	GPUBPF_FACILITY_SET = 7,
+	GPUBPF_FACILITY_CALLBACKS = 8,
+	GPUBPF_FACILITY_MODULES = 9,
+	GPUBPF_FACILITY_LATENCY = 10,
+	GPUBPF_FACILITY_FLUSH = 11,
+	GPUBPF_FACILITY_SYNC = 12,
+	GPUBPF_FACILITY_MEMORY = 13,
+	GPUBPF_FACILITY_OVERHEAD = 14,
+	GPUBPF_FACILITY_UNSUBSCRIBE = 15,
+};
+
+enum gpubpf_disarm {
+	GPUBPF_DISARM_ASKED = 1, /* by the recorder */
+	GPUBPF_DISARM_EXIT = 2,  /* the process ends */
+	GPUBPF_DISARM_LATE = 3,  /* asked, but device work or a flush outlived the deadline */
+};
+
+enum gpubpf_shim_loss {
+	GPUBPF_LOSS_CUPTI_DROPPED = 1, /* cuptiActivityGetNumDroppedRecords() */
+	GPUBPF_LOSS_NO_BUFFER = 2,     /* CUPTI's requests that the pool could not serve: records unknown */
+	GPUBPF_LOSS_CALLS = 3, /* calls: no room in the thread's buffer, or no buffer for one more thread */
+	GPUBPF_LOSS_NAMES = 4, /* kernels whose name found no room: name 0 */
+	GPUBPF_LOSS_MODULES = 5,
+	GPUBPF_LOSS_UNKNOWN_KIND = 6, /* activity records of a kind that was not asked for */
+	GPUBPF_LOSS_IN_FLIGHT = 7,    /* device work still running at the deadline of the last flush */
+};
+
+enum gpubpf_reason {
+	GPUBPF_REASON_CUPTI_MISSING = 1,
+	GPUBPF_REASON_CUPTI_INCOMPLETE = 2, /* a required symbol is not there */
+	GPUBPF_REASON_SECOND_SUBSCRIBER = 3,
+	GPUBPF_REASON_NOT_PERMITTED = 4,
+	GPUBPF_REASON_FACILITY = 5,  /* a required one was refused; its FACILITY status says with what */
+	GPUBPF_REASON_SUBSCRIBE = 6, /* refused for another reason: value */
+	GPUBPF_REASON_MEMORY = 7,
+	GPUBPF_REASON_FORKED = 8,
+};
+
+struct gpubpf_status {
+	__u16 kind; /* enum gpubpf_status_kind */
+	__u16 code;
+	__s32 value;
+	__u32 session;
+	__u32 reserved;
+	__u64 time;
+	__u64 a, b, c, d, e;
+};
+
+/* Per CPU and probe: what became of the hits. */
+struct gpubpf_probe_counts {
+	__u64 hits, items;           /* of targets */
+	__u64 lost_hits, lost_items; /* no room in the ring */
+	__u64 faults;
+	__u64 cut_items; /* behind GPUBPF_BATCH_MAX */
+};
+
 /* What a per-CPU slot of the counters counts for one entry point. Never lost, whatever the ring does. */
 struct gpubpf_counts {
 	__u64 entered;     /* calls by the application (depth 0) */
@@ -141,6 +416,15 @@ _Static_assert(__builtin_offsetof(struct gpubpf_call, result) == 32, "wire");
 _Static_assert(__builtin_offsetof(struct gpubpf_call, out) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_task) == 72, "wire");
 _Static_assert(sizeof(struct gpubpf_xid) == 184, "wire");
+_Static_assert(sizeof(struct gpubpf_shim) == 48, "wire");
+_Static_assert(sizeof(struct gpubpf_hello) == 264, "wire");
+_Static_assert(sizeof(struct gpubpf_shim_call) == 40, "wire");
+_Static_assert(sizeof(struct gpubpf_activity) == 128, "wire");
+_Static_assert(__builtin_offsetof(struct gpubpf_activity, u) == 56, "wire");
+_Static_assert(sizeof(struct gpubpf_name) == 128, "wire");
+_Static_assert(sizeof(struct gpubpf_module) == 56, "wire");
+_Static_assert(sizeof(struct gpubpf_status) == 64, "wire");
+_Static_assert(sizeof(struct gpubpf_probe_counts) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_counts) == 104, "wire");
 #endif
 
