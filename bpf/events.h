@@ -405,6 +405,7 @@ enum gpubpf_global {
 	GPUBPF_G_XID_LOST = 2,
 	GPUBPF_G_OTHER_PROCESS = 3, /* hits by processes that are not targets */
 	GPUBPF_G_RESULT_FULL = 4,   /* failures whose code found no room in the table of results */
+	GPUBPF_G_TRACER_CALLS = 5,  /* calls by the shim's own thread: no workload, otherwise ignored */
 	GPUBPF_G_MAX = 16,
 };
 

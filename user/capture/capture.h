@@ -73,6 +73,8 @@ int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, str
 uint64_t capture_writer__dropped(const struct capture_writer *w); /* records of every kind */
 /* Of these the call records without GPUBPF_CALL_OPEN, by API id; GPUBPF_API_MAX elements, owned by the writer. */
 const uint64_t *capture_writer__dropped_calls(const struct capture_writer *w);
+/* Items of the shim's batches among them, by probe; GPUBPF_PROBES elements, owned by the writer. */
+const uint64_t *capture_writer__dropped_items(const struct capture_writer *w);
 uint64_t capture_writer__bytes(const struct capture_writer *w);   /* in the file so far */
 uint64_t capture_writer__records(const struct capture_writer *w); /* in the file so far */
 void capture_writer__close(struct capture_writer *w);             /* NULL is fine; flushes nothing */
@@ -106,8 +108,8 @@ const Gpubpf__Footer *capture_reader__footer(const struct capture_reader *r);
 const struct capture_status *capture_reader__status(const struct capture_reader *r);
 /*
  * The next record: 1 and *rec (valid until the next call, 8-byte aligned, size checked against its kind's
- * minimum: a call has all its nwords and nblob inside, and api < GPUBPF_API_MAX; texts of the others end with
- * a NUL), 0 at the end, negative errno on an I/O error. Rewinding starts the payload's counters again.
+ * minimum: a call has all its nwords and nblob inside, and api < GPUBPF_API_MAX; a shim's batch has all its count
+ * items inside, and probe < GPUBPF_PROBES; texts of the others end with a NUL), 0 at the end, negative errno on an I/O error. Rewinding starts the payload's counters again.
  */
 int capture_reader__next(struct capture_reader *r, const struct gpubpf_rec **rec, struct err *err);
 int capture_reader__rewind(struct capture_reader *r);

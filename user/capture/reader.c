@@ -287,6 +287,8 @@ static size_t record_min(const struct gpubpf_rec *rec)
 		return sizeof(struct gpubpf_task);
 	case GPUBPF_REC_XID:
 		return sizeof(struct gpubpf_xid);
+	case GPUBPF_REC_SHIM:
+		return sizeof(struct gpubpf_shim);
 	default:
 		return 0;
 	}
@@ -297,6 +299,19 @@ static bool call_right(const struct gpubpf_call *c)
 	if (c->nwords != GPUBPF_WORDS_SHORT && c->nwords != GPUBPF_WORDS_MAX)
 		return false;
 	return c->api < GPUBPF_API_MAX && sizeof(*c) + 8u * c->nwords + (uint64_t)c->nblob <= c->size;
+}
+
+static bool shim_right(const struct gpubpf_shim *s)
+{
+	return s->probe < GPUBPF_PROBES && s->count <= s->sent && (s->item_size || !s->count) &&
+	       sizeof(*s) + (uint64_t)s->item_size * s->count <= s->size;
+}
+
+static bool record_right(const struct gpubpf_rec *rec)
+{
+	if (rec->kind == GPUBPF_REC_CALL)
+		return call_right((const void *)rec);
+	return rec->kind != GPUBPF_REC_SHIM || shim_right((const void *)rec);
 }
 
 static void end_texts(uint8_t *rec, uint16_t kind)
@@ -324,7 +339,7 @@ static int take_record(struct capture_reader *r, const struct gpubpf_rec **rec)
 	    head->size > left)
 		return -EBADMSG;
 	min = record_min(head);
-	if (head->size < min || (head->kind == GPUBPF_REC_CALL && !call_right((const void *)head)))
+	if (head->size < min || !record_right(head))
 		return -EBADMSG;
 	r->at += head->size;
 	r->left--;

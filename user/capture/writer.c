@@ -40,6 +40,7 @@ struct capture_writer {
 	uint64_t bytes, records, blocks; /* in the file */
 	uint64_t dropped;
 	uint64_t dropped_calls[GPUBPF_API_MAX];
+	uint64_t dropped_items[GPUBPF_PROBES];
 };
 
 /* A pipe that nobody reads yet is waited for, but not for ever: the caller may have a command that waits. */
@@ -170,12 +171,15 @@ static const char *remedy(int error)
 static void count_drop(struct capture_writer *w, const struct gpubpf_rec *rec)
 {
 	const struct gpubpf_call *c = (const struct gpubpf_call *)rec;
+	const struct gpubpf_shim *s = (const struct gpubpf_shim *)rec;
 
 	w->dropped++;
 	/* The counters call an open one abandoned or in flight, not recorded. */
 	if (rec->kind == GPUBPF_REC_CALL && rec->size >= sizeof(*c) && c->api < GPUBPF_API_MAX &&
 	    !(c->flags & GPUBPF_CALL_OPEN))
 		w->dropped_calls[c->api]++;
+	else if (rec->kind == GPUBPF_REC_SHIM && rec->size >= sizeof(*s) && s->probe < GPUBPF_PROBES)
+		w->dropped_items[s->probe] += s->count;
 }
 
 static void drop_block(struct capture_writer *w)
@@ -361,6 +365,11 @@ uint64_t capture_writer__dropped(const struct capture_writer *w)
 const uint64_t *capture_writer__dropped_calls(const struct capture_writer *w)
 {
 	return w->dropped_calls;
+}
+
+const uint64_t *capture_writer__dropped_items(const struct capture_writer *w)
+{
+	return w->dropped_items;
 }
 
 uint64_t capture_writer__bytes(const struct capture_writer *w)

@@ -7,6 +7,7 @@
 #include "events.h"
 #include "inspect/inspect.h"
 #include "inspect/jsonsafe.h"
+#include "usdt/contract.h"
 #include "util/fmt.h"
 
 #define FLAGS 32
@@ -110,6 +111,16 @@ static void text_task(const struct gpubpf_task *t, FILE *f)
 	putc('\n', f);
 }
 
+static void text_shim(const struct gpubpf_shim *b, FILE *f)
+{
+	fprintf(f,
+		"shim t=%" PRIu64 " pid=%u tid=%u probe=%s sequence=%" PRIu64
+		" items=%u sent=%u item_size=%u%s%s\n",
+		(uint64_t)b->time, b->tgid, b->tid, usdt_contract_probes[b->probe], (uint64_t)b->sequence,
+		b->count, b->sent, b->item_size, b->flags & GPUBPF_SHIM_FAULT ? " fault" : "",
+		b->flags & GPUBPF_SHIM_CUT ? " cut" : "");
+}
+
 int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void *arg)
 {
 	const struct gpubpf_xid *x = (const struct gpubpf_xid *)rec;
@@ -119,12 +130,14 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 		text_call(s, (const struct gpubpf_call *)rec, f);
 	} else if (rec->kind == GPUBPF_REC_TASK) {
 		text_task((const struct gpubpf_task *)rec, f);
-	} else {
+	} else if (rec->kind == GPUBPF_REC_XID) {
 		fprintf(f, "xid t=%" PRIu64 " code=%u device=", (uint64_t)x->time, x->code);
 		put_quoted(f, x->device);
 		fputs(" message=", f);
 		put_quoted(f, x->message);
 		putc('\n', f);
+	} else if (rec->kind == GPUBPF_REC_SHIM) {
+		text_shim((const struct gpubpf_shim *)rec, f);
 	}
 	return ferror(f) ? -EIO : 0;
 }
@@ -227,6 +240,23 @@ static void json_task(const struct gpubpf_task *t, json_t *o)
 	json_object_set_new(o, "comm", json_safe_string(t->comm));
 }
 
+static void json_shim(const struct gpubpf_shim *b, json_t *o)
+{
+	json_object_set_new(o, "record", json_string("shim"));
+	set_int(o, "t_ns", b->time);
+	set_int(o, "pid", b->tgid);
+	set_int(o, "tid", b->tid);
+	json_object_set_new(o, "probe", json_string(usdt_contract_probes[b->probe]));
+	set_int(o, "sequence", b->sequence);
+	set_int(o, "items", b->count);
+	set_int(o, "sent", b->sent);
+	set_int(o, "item_size", b->item_size);
+	if (b->flags & GPUBPF_SHIM_FAULT)
+		json_object_set_new(o, "fault", json_true());
+	if (b->flags & GPUBPF_SHIM_CUT)
+		json_object_set_new(o, "cut", json_true());
+}
+
 int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void *arg)
 {
 	const struct gpubpf_xid *x = (const struct gpubpf_xid *)rec;
@@ -238,6 +268,8 @@ int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void
 		json_call(s, (const struct gpubpf_call *)rec, o);
 	} else if (rec->kind == GPUBPF_REC_TASK) {
 		json_task((const struct gpubpf_task *)rec, o);
+	} else if (rec->kind == GPUBPF_REC_SHIM) {
+		json_shim((const struct gpubpf_shim *)rec, o);
 	} else {
 		json_object_set_new(o, "record", json_string("xid"));
 		set_int(o, "t_ns", x->time);

@@ -10,7 +10,7 @@
 static const char *const global_names[] = {
 	[GPUBPF_G_TASK_LOST] = "task_lost",     [GPUBPF_G_TARGETS_FULL] = "targets_full",
 	[GPUBPF_G_XID_LOST] = "xid_lost",       [GPUBPF_G_OTHER_PROCESS] = "other_process",
-	[GPUBPF_G_RESULT_FULL] = "result_full",
+	[GPUBPF_G_RESULT_FULL] = "result_full", [GPUBPF_G_TRACER_CALLS] = "tracer_calls",
 };
 
 #define NGLOBALS (sizeof(global_names) / sizeof(global_names[0]))
@@ -177,6 +177,13 @@ static void name_globals(const struct ledger_input *in, struct ledger *l)
 			FACT(l, "other_process", g->count, "",
 			     "%" PRIu64
 			     " calls came from processes that are no targets; they are not counted",
+			     g->count);
+			continue;
+		}
+		if (strcmp(g->name, global_names[GPUBPF_G_TRACER_CALLS]) == 0) {
+			FACT(l, "tracer_calls", g->count, "",
+			     "%" PRIu64
+			     " calls were made by the device observer itself; they are not counted",
 			     g->count);
 			continue;
 		}
