@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The join of the two observers: call of the host (BPF) ↔ call as the shim saw it ↔ what ran on the device.
+ *
+ *   host call ↔ shim call   same process life, thread and kind of work; the shim's interval lies inside the host's
+ *                           [entry, return], or, where the host recorded the entry alone, the shim's call begins behind
+ *                           it and before the next such call of that thread. Exactly one of each, else AMBIGUOUS.
+ *   shim call ↔ activity    same process life, session and correlation id; ids that came round (32 bits) are told apart by
+ *                           time. One to many: a graph launch runs all its nodes.
+ *
+ * Order of arrival does not matter. Nothing is clamped or dropped: what cannot be joined is there and says why.
+ * Memory: 104 bytes per launch that was seen by all three, and an index while it is built.
+ *
+ * Life: join__new(), then every record of the capture once, in the order of the file (calls through the model, so that
+ * captured ones are known: model__watch(m, join__call, j); others by join__record()), join__finish(), then the rest
+ * of this header. inspection__read_model() does all of that.
+ */
+#ifndef GPUBPF_JOIN_H
+#define GPUBPF_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+
+struct join; /* opaque */
+struct model;
+struct proc;
+struct view;
+
+/* The populations of api_population_index() that ask for work on a device. */
+enum { JOIN_POPULATIONS = 4 }; /* launches, graph launches, copies, sets */
+
+/* The model must outlive the join: its processes are the join's. 0 or -ENOMEM. */
+int join__new(struct model *m, struct join **out);
+int join__call(const struct view *v, void *join); /* a model_call_fn. 0 or -ENOMEM */
+/* Records other than calls; kinds that do not concern the join are passed. Any content is safe. 0 or -ENOMEM. */
+int join__record(struct join *j, const struct gpubpf_rec *rec);
+
+struct join_end {            /* what is known of the capture as a whole; zero where it is not */
+	uint64_t stopped_ns; /* host calls that began later were not recorded (gpubpf.Footer) */
+	uint64_t lost_items[GPUBPF_PROBES]; /* by BPF and by the writer (gpubpf.ProbeCounts): exact */
+	bool has_lost_items;
+};
+int join__finish(struct join *j, const struct join_end *end); /* 0 or -ENOMEM */
+void join__free(struct join *j);                              /* NULL is fine */
+
+/* ---- What the device did ---- */
+
+/* R21. Times are judged here and nowhere else. */
+enum join_time {
+	JOIN_TIME_VALID = 0,
+	JOIN_TIME_ZERO,      /* start = end = 0: CUPTI gave none */
+	JOIN_TIME_END_FIRST, /* end < start */
+	JOIN_TIME_OUTSIDE,   /* before its session was armed, or after it ended */
+	JOIN_TIME_UNANCHORED, /* of CUPTI's own clock, and no pair ties it to CLOCK_MONOTONIC: only end - start means something */
+	JOIN_TIMES,
+};
+
+enum join_link {
+	JOIN_JOINED = 0,   /* host call, shim call, activity */
+	JOIN_NO_HOST_CALL, /* a shim call, but the host recorded none: lost, or after it stopped */
+	JOIN_ORPHAN,       /* no shim call has this correlation id */
+	JOIN_AMBIGUOUS,    /* its shim call fits several host calls, or the id several shim calls */
+	JOIN_OTHER_CALL,   /* of a call that is in no population (an allocation, a synchronization) */
+	JOIN_LINKS,
+};
+
+struct join_key { /* what stays the same from one execution to the next; number: join_activity.key */
+	enum gpubpf_activity_kind kind;
+	uint32_t
+		name; /* kernel: 1 … join__names(); equal texts have one number in all processes. 0: not known (R9) */
+	uint32_t grid[3], block[3];
+	bool has_cluster;
+	uint8_t cluster[3];
+	uint8_t cache_config;
+	uint16_t registers;
+	uint32_t static_shared, dynamic_shared, local_per_thread; /* bytes */
+	uint8_t copy_kind, src_kind, dst_kind;                    /* copy; src_kind also of a set */
+	bool async, has_peer;
+	uint32_t src_device, dst_device;
+};
+
+struct join_lane { /* where it ran; number: join_activity.lane */
+	const struct join_session *session;
+	uint32_t device, context, stream;
+};
+
+struct join_host_call {
+	const struct proc *proc; /* proc->selected: the reader asked for it */
+	uint32_t tid;
+	uint16_t api;
+	unsigned population;
+	uint64_t entry;
+	bool has_return; /* not: recorded at its entry alone, or still open */
+	uint64_t ret;    /* within 1 µs for calls longer than 2 s */
+	bool captured;   /* recorded into a graph: nothing ran */
+	bool failed;
+};
+
+struct join_activity {
+	uint32_t key, lane;
+	enum gpubpf_activity_kind kind;
+	enum join_time time;
+	enum join_link link;
+	uint64_t start, end; /* CLOCK_MONOTONIC ns; as CUPTI gave them when time is not VALID */
+	uint32_t correlation;
+	bool has_node; /* ran as a node of a graph */
+	uint32_t graph;
+	uint64_t graph_node;
+	uint64_t bytes; /* copy, set */
+	bool has_queued, has_submitted;
+	uint64_t queued, submitted; /* as start */
+	bool has_shim_call;         /* JOINED, NO_HOST_CALL, OTHER_CALL, some AMBIGUOUS */
+	uint64_t call_start;        /* of the shim's call */
+	int32_t result_failed;      /* the shim saw the call return an error */
+	bool has_call;              /* JOINED */
+	struct join_host_call call; /* has_call */
+};
+
+/* In the order of start: VALID and OUTSIDE first, then the others as they came. 0 ≤ i < join__activities(). */
+size_t join__activities(const struct join *j);
+void join__activity(const struct join *j, size_t i, struct join_activity *a);
+/* The part that a sweep over all needs, without the look at its calls. */
+void join__activity_brief(const struct join *j, size_t i, struct join_activity *a);
+
+size_t join__keys(const struct join *j);
+const struct join_key *join__key(const struct join *j, uint32_t key);
+size_t join__lanes(const struct join *j);
+const struct join_lane *join__lane(const struct join *j, uint32_t lane);
+size_t join__names(const struct join *j);
+/* The name as in the module (mangled); NULL: 0, or not all its parts arrived. names__display() shows either. */
+const char *join__name(const struct join *j, uint32_t name);
+
+/* ---- Sessions: one arming of one process ---- */
+
+enum join_session_state {
+	JOIN_SESSION_FAILED = 0, /* never armed; `reason` where the shim said why */
+	JOIN_SESSION_OPEN,       /* armed, and its end was not seen: the process or the recorder was killed */
+	JOIN_SESSION_ENDED,      /* armed and disarmed */
+};
+
+struct join_facility {
+	bool tried;
+	int32_t result; /* CUptiResult of its enable (R5) */
+};
+#define JOIN_FACILITIES 32
+#define JOIN_LOSSES 16
+
+struct join_gap {                   /* sequences of one probe */
+	uint64_t batches, items;    /* that arrived */
+	uint64_t lost_batches;      /* numbers missing */
+	uint64_t repeated;          /* numbers that came twice */
+	uint64_t faults, cut_items; /* see enum gpubpf_shim_flags */
+	uint64_t bad_items;         /* of a size or a content that cannot be */
+};
+
+struct join_session {
+	const struct proc *proc;
+	uint32_t number;
+	enum join_session_state state;
+	bool has_hello;
+	struct gpubpf_hello hello;     /* texts end with a NUL; has_hello */
+	uint64_t armed_from, armed_at; /* when arming began, when all was on; state != FAILED */
+	uint64_t ended;                /* state == ENDED */
+	uint16_t disarm;               /* enum gpubpf_disarm; 0: not known */
+	uint16_t reason;               /* enum gpubpf_reason; 0: none was given */
+	int32_t reason_value;
+	struct join_facility facility[JOIN_FACILITIES]; /* by enum gpubpf_facility */
+	uint64_t loss[JOIN_LOSSES];                     /* by enum gpubpf_shim_loss: the last word on each */
+	uint64_t errors;                                /* GPUBPF_STATUS_CUPTI_ERROR */
+	uint64_t made[GPUBPF_PROBES], handed[GPUBPF_PROBES]; /* GPUBPF_STATUS_COUNTS; has_counts */
+	bool has_counts[GPUBPF_PROBES];
+	uint64_t calls, activities; /* items that arrived */
+	uint64_t clock_pairs;
+	bool has_clock_error;
+	uint64_t clock_error_ns; /* bound on what separates an activity's time from CLOCK_MONOTONIC */
+};
+
+size_t join__sessions(const struct join *j);
+const struct join_session *join__session(const struct join *j, size_t i); /* by process, then number */
+const char *join_reason_name(unsigned reason);     /* "second_subscriber" …; NULL: not known */
+const char *join_facility_name(unsigned facility); /* "kernel" …; NULL: not known */
+const char *join_loss_name(unsigned loss);         /* "cupti_dropped" …; NULL: not known */
+
+/* ---- Totals ---- */
+
+/*
+ * Calls of the application (depth 0) whose record is in the file, each in exactly one term:
+ *   calls = matched + failed + captured + invalid_time + no_work + outside + in_flight + lost_shim + lost_ring
+ *         + dropped + ambiguous + unexplained
+ * Losses that are known only as totals explain at most as many calls as they count.
+ */
+struct join_line {
+	uint64_t calls;
+	uint64_t matched;      /* joined to at least one execution with valid times */
+	uint64_t failed;       /* returned an error: nothing ran */
+	uint64_t captured;     /* recorded into a graph: nothing ran */
+	uint64_t invalid_time; /* joined, but no execution has valid times (R21) */
+	uint64_t no_work;      /* of zero bytes or elements */
+	uint64_t outside;      /* not watched by the device observer: its process was not armed then */
+	uint64_t in_flight;    /* had not run, or was not yet handed over, when its session ended */
+	uint64_t lost_shim;    /* what the shim counted as lost between callback and hand-over */
+	uint64_t lost_ring;    /* batches that the shim handed over and that are not in the file */
+	uint64_t dropped;      /* records that CUPTI counted as dropped */
+	uint64_t ambiguous;    /* more than one shim call fits */
+	uint64_t unexplained;
+	uint64_t executions; /* activities joined to calls of this population, whatever their times */
+	uint64_t nested;     /* calls inside other traced calls: in no term */
+};
+
+struct join_times {              /* R21, one per kind */
+	uint64_t records;        /* that reached the check */
+	uint64_t by[JOIN_TIMES]; /* by enum join_time */
+};
+/* "kernel_timestamps_unavailable", "copy_timestamps_partial" …; NULL: none is wrong, or no record at all. */
+const char *join_times_reason(enum gpubpf_activity_kind kind, const struct join_times *t);
+
+struct join_violation {  /* an execution that started before its call was entered */
+	size_t activity; /* for join__activity() */
+	uint64_t early_ns;
+};
+#define JOIN_VIOLATIONS 32
+
+struct join_totals {
+	struct join_line line[JOIN_POPULATIONS];
+	struct join_times times[8]; /* by enum gpubpf_activity_kind; 0: unknown kinds */
+	uint64_t links[JOIN_LINKS]; /* activities by enum join_link */
+	uint64_t orphans_by_kind[8];
+	struct join_gap probe[GPUBPF_PROBES];
+	uint64_t shim_calls;         /* in populations */
+	uint64_t shim_calls_other;   /* allocations, synchronizations */
+	uint64_t shim_calls_no_host; /* in populations, with no host call: record lost */
+	uint64_t shim_calls_late;    /* the same, begun after the host observer stopped */
+	uint64_t shim_calls_ambiguous;
+	uint64_t names_incomplete; /* parts missing */
+	/* Causality: starts before entries, of JOINED ones with VALID times. */
+	uint64_t early;        /* at all */
+	uint64_t early_beyond; /* by more than the session's clock error, or with no bound known */
+	uint64_t early_worst_ns;
+	bool has_clock_error;
+	uint64_t clock_error_ns;                          /* the worst of all sessions */
+	struct join_violation violation[JOIN_VIOLATIONS]; /* the worst first */
+	unsigned nviolations;
+	uint64_t armed_sessions, failed_sessions, open_sessions;
+	uint64_t loss[JOIN_LOSSES]; /* sums over the sessions */
+	uint64_t activities, kernels, copies, sets;
+	uint64_t processes_unwatched; /* processes that called for work and had no armed session */
+};
+
+const struct join_totals *join__totals(const struct join *j);
+
+#endif
