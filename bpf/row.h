@@ -34,17 +34,14 @@ static __noinline int row_lost(struct thread *t)
 
 static __always_inline void row_flush(struct thread *t)
 {
-	__u64 n = t->row.n;
+	__u64 n = t->row.n, size;
 
-	if (!n)
-		return;
 	barrier_var(n);
-	if (n > ROW_LAUNCHES)
-		n = ROW_LAUNCHES;
-	t->row.size = sizeof(t->row) - (ROW_LAUNCHES - n) * sizeof(t->row.launches[0]);
-	if (bpf_ringbuf_output(&ring, &t->row,
-			       sizeof(t->row) - (ROW_LAUNCHES - n) * sizeof(t->row.launches[0]),
-			       BPF_RB_NO_WAKEUP))
+	if (!n || n > ROW_LAUNCHES)
+		return;
+	size = __builtin_offsetof(struct row, launches) + n * sizeof(struct row_launch);
+	t->row.size = size;
+	if (bpf_ringbuf_output(&ring, &t->row, size, BPF_RB_NO_WAKEUP))
 		row_lost(t);
 	t->row.n = 0;
 }
