@@ -17,7 +17,10 @@ static int put(FILE *f, const char *lead, json_t *v)
 
 	if (v) {
 		fputs(lead, f);
-		rc = json_dumpf(v, f, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII) && !ferror(f)
+		rc = json_dumpf(v, f,
+				JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
+					JSON_REAL_PRECISION(15)) &&
+				     !ferror(f)
 			     ? -ENOMEM
 			     : 0;
 	}
@@ -57,6 +60,8 @@ static json_t *row(const struct section *s, const struct cell *cells, unsigned c
 			bad = set_unmeasured(o, key);
 		else if (c->kind == CELL_TEXT)
 			bad = json_object_set_new(o, key, json_safe_string(c->text));
+		else if (c->kind == CELL_REAL)
+			bad = json_object_set_new(o, key, json_real(c->real));
 		else if (c->kind == CELL_NUMBER)
 			bad = json_object_set_new(
 				o, key, s->columns[i].unit == UNIT_HEX ? hex(c->number) : number(c->number));
@@ -70,7 +75,8 @@ static json_t *row(const struct section *s, const struct cell *cells, unsigned c
 
 static json_t *columns_of(const struct section *s)
 {
-	static const char *const units[] = { "text", "count", "ns", "bytes", "id", "hex" };
+	static const char *const units[] = { "text", "count", "ns",   "bytes",      "id",
+					     "hex",  "share", "mean", "bytes_per_s" };
 	json_t *o = json_object();
 
 	for (const struct column *c = s->columns; o && c->key; c++) {

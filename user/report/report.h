@@ -19,16 +19,28 @@ enum cell_kind {
 	CELL_NONE,       /* does not apply to this row: text "-", JSON no key, CSV empty */
 	CELL_UNMEASURED, /* it has a value that nobody observed: "not measured", null, "not measured" */
 	CELL_NUMBER,
+	CELL_REAL, /* a share or a mean */
 	CELL_TEXT,
 };
 
 struct cell {
 	enum cell_kind kind;
 	uint64_t number;
+	double real;
 	char *text; /* owned */
 };
 
-enum unit { UNIT_TEXT, UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_ID, UNIT_HEX };
+enum unit {
+	UNIT_TEXT,
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_BYTES,
+	UNIT_ID,
+	UNIT_HEX,
+	UNIT_SHARE, /* real: 0 … 1 */
+	UNIT_MEAN,  /* real: of a count */
+	UNIT_RATE,  /* bytes per second */
+};
 
 struct column {
 	const char *key;  /* JSON and CSV; never changes its meaning */
@@ -88,6 +100,8 @@ void row__number(struct rows *rows, uint64_t n);
 /* A number where `there`, else not measured where `unmeasured`, else nothing. */
 void row__maybe(struct rows *rows, bool there, bool unmeasured, uint64_t n);
 void row__none(struct rows *rows);
+/* The same for a share or a mean. */
+void row__real(struct rows *rows, bool there, bool unmeasured, double v);
 int row__text(struct rows *rows, const char *text); /* NULL: nothing */
 
 /* Renderings. 0 or -ENOMEM; whether the stream took it is the caller's to ask. */

@@ -58,6 +58,16 @@ void row__maybe(struct rows *rows, bool there, bool unmeasured, uint64_t n)
 		c->kind = unmeasured ? CELL_UNMEASURED : CELL_NONE;
 }
 
+void row__real(struct rows *rows, bool there, bool unmeasured, double v)
+{
+	struct cell *c = next_cell(rows);
+
+	if (there)
+		*c = (struct cell){ .kind = CELL_REAL, .real = v };
+	else
+		c->kind = unmeasured ? CELL_UNMEASURED : CELL_NONE;
+}
+
 int row__text(struct rows *rows, const char *text)
 {
 	struct cell *c = next_cell(rows);
@@ -86,8 +96,7 @@ struct order {
 /* Numbers fall, text rises, cells without a value come last; equal rows keep the order of their columns. */
 static int compare_cells(const struct cell *a, const struct cell *b)
 {
-	bool has_a = a->kind == CELL_NUMBER || a->kind == CELL_TEXT;
-	bool has_b = b->kind == CELL_NUMBER || b->kind == CELL_TEXT;
+	bool has_a = a->kind >= CELL_NUMBER, has_b = b->kind >= CELL_NUMBER;
 
 	if (!has_a || !has_b)
 		return has_b - has_a;
@@ -95,6 +104,8 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 		return (a->kind > b->kind) - (a->kind < b->kind);
 	if (a->kind == CELL_TEXT)
 		return strcmp(a->text, b->text);
+	if (a->kind == CELL_REAL)
+		return (a->real < b->real) - (a->real > b->real);
 	return (a->number < b->number) - (a->number > b->number);
 }
 

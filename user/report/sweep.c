@@ -7,138 +7,214 @@
 
 #define DIGIT 11 /* bits: the counters of one pass stay in the first-level cache */
 #define DIGITS (1u << DIGIT)
+#define FEW 64
 
-static bool sorted(const struct timed_item *t, size_t n)
+static bool bounds(const uint64_t *t, size_t n, uint64_t *low, uint64_t *high)
 {
-	for (size_t i = 1; i < n; i++)
-		if (t[i].time < t[i - 1].time)
-			return false;
-	return true;
+	bool sorted = true;
+
+	*low = UINT64_MAX;
+	*high = 0;
+	for (size_t i = 0; i < n; i++) {
+		sorted &= t[i] >= *high;
+		*low = t[i] < *low ? t[i] : *low;
+		*high = t[i] > *high ? t[i] : *high;
+	}
+	return sorted;
 }
 
-static void sort_few(struct timed_item *t, size_t n)
+static void sort_few(uint64_t *t, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		struct timed_item x = t[i];
+		uint64_t x = t[i];
 		size_t k = i;
 
-		for (; k && t[k - 1].time > x.time; k--)
+		for (; k && t[k - 1] > x; k--)
 			t[k] = t[k - 1];
 		t[k] = x;
 	}
 }
 
-int sort_times(struct timed_item *t, size_t n)
+/* One pass of a radix sort, by the digit at `shift` of the distance from the least. */
+static void pass(const uint64_t *from, uint64_t *to, size_t n, uint64_t low, unsigned shift, size_t *place)
 {
-	struct timed_item *other, *from = t, *to;
-	uint64_t low = UINT64_MAX, high = 0;
-	size_t *place;
+	size_t at = 0;
 
-	if (sorted(t, n))
+	memset(place, 0, DIGITS * sizeof(*place));
+	for (size_t i = 0; i < n; i++)
+		place[((from[i] - low) >> shift) % DIGITS]++;
+	for (unsigned d = 0; d < DIGITS; d++) {
+		size_t count = place[d];
+
+		place[d] = at;
+		at += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[place[((from[i] - low) >> shift) % DIGITS]++] = from[i];
+}
+
+int sort_times(uint64_t *t, size_t n)
+{
+	uint64_t *other, *from = t, *to, low, high;
+	size_t place[DIGITS];
+
+	if (bounds(t, n, &low, &high))
 		return 0;
-	if (n <= 64) {
+	if (n <= FEW) {
 		sort_few(t, n);
 		return 0;
 	}
-	other = malloc(n * sizeof(*other));
-	place = malloc(DIGITS * sizeof(*place));
-	if (!other || !place) {
-		free(other);
-		free(place);
+	to = other = malloc(n * sizeof(*other));
+	if (!other)
 		return -ENOMEM;
-	}
-	for (size_t i = 0; i < n; i++) {
-		low = t[i].time < low ? t[i].time : low;
-		high = t[i].time > high ? t[i].time : high;
-	}
-	to = other;
-	/* by distance from the least, so that only the digits that a capture's span has are walked */
 	for (unsigned shift = 0; shift < 64 && (high - low) >> shift; shift += DIGIT) {
-		size_t at = 0;
+		uint64_t *swap = from;
 
-		memset(place, 0, DIGITS * sizeof(*place));
-		for (size_t i = 0; i < n; i++)
-			place[((from[i].time - low) >> shift) % DIGITS]++;
-		for (unsigned d = 0; d < DIGITS; d++) {
-			size_t count = place[d];
-
-			place[d] = at;
-			at += count;
-		}
-		for (size_t i = 0; i < n; i++)
-			to[place[((from[i].time - low) >> shift) % DIGITS]++] = from[i];
-		struct timed_item *swap = from;
-
+		pass(from, to, n, low, shift, place);
 		from = to;
 		to = swap;
 	}
 	if (from != t)
 		memcpy(t, from, n * sizeof(*t));
 	free(other);
-	free(place);
 	return 0;
 }
 
-void sweep_run(const uint64_t *up, const uint64_t *down, size_t n, struct sweep *s)
+static void step(struct sweep *s, uint64_t t)
 {
-	uint64_t depth = 0, now;
-	size_t u = 0, d = 0;
+	uint64_t took;
 
-	memset(s, 0, sizeof(*s));
-	if (!n)
+	if (!s->begun) {
+		s->begun = true;
+		s->first = s->last = t;
+	}
+	took = t - s->last;
+	if (!took)
 		return;
-	s->first = now = up[0];
-	s->last = down[n - 1];
-	while (d < n) {
-		uint64_t next = u < n && up[u] < down[d] ? up[u] : down[d], took = next - now;
+	*(s->depth ? &s->above_zero : &s->at_zero) += took;
+	if (s->depth > 1)
+		s->above_one += took;
+	if (s->depth > s->peak)
+		s->peak = s->depth;
+	s->area += (double)s->depth * (double)took;
+	s->last = t;
+}
 
-		*(depth ? &s->above_zero : &s->at_zero) += took;
-		if (depth > 1)
-			s->above_one += took;
-		s->area += (double)depth * (double)took;
-		now = next;
-		for (; u < n && up[u] == now; u++)
-			depth++;
-		for (; d < n && down[d] == now; d++)
-			depth--;
-		if (depth > s->peak)
-			s->peak = depth;
+void sweep__rise(struct sweep *s, uint64_t t)
+{
+	step(s, t);
+	s->depth++;
+}
+
+void sweep__fall(struct sweep *s, uint64_t t)
+{
+	step(s, t);
+	s->depth--;
+}
+
+void sweep__run(struct sweep *s, const uint64_t *up, const uint64_t *down, size_t n)
+{
+	size_t u = 0;
+
+	for (size_t d = 0; d < n; d++) {
+		for (; u < n && up[u] <= down[d]; u++)
+			sweep__rise(s, up[u]);
+		sweep__fall(s, down[d]);
 	}
 }
 
-bool sweep_mean(const struct sweep *s, double *mean)
+bool sweep__mean(const struct sweep *s, double *mean)
 {
-	if (s->last <= s->first)
+	if (!s->begun || s->last == s->first)
 		return false;
 	*mean = s->area / (double)(s->last - s->first);
 	return true;
 }
 
-static void keep(struct gaps *g, const struct gap *gap)
+static int heap_push(struct busy *b, uint64_t end)
+{
+	size_t i = b->running;
+
+	if (b->running == b->room) {
+		size_t room = b->room ? b->room * 2 : 16;
+		uint64_t *ends = realloc(b->ends, room * sizeof(*ends));
+
+		if (!ends)
+			return -ENOMEM;
+		b->ends = ends;
+		b->room = room;
+	}
+	b->running++;
+	for (; i && b->ends[(i - 1) / 2] > end; i = (i - 1) / 2)
+		b->ends[i] = b->ends[(i - 1) / 2];
+	b->ends[i] = end;
+	return 0;
+}
+
+static uint64_t heap_pop(struct busy *b)
+{
+	uint64_t least = b->ends[0], last = b->ends[--b->running];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < b->running) {
+		if (child + 1 < b->running && b->ends[child + 1] < b->ends[child])
+			child++;
+		if (b->ends[child] >= last)
+			break;
+		b->ends[i] = b->ends[child];
+		i = child;
+	}
+	b->ends[i] = last;
+	return least;
+}
+
+static void keep_gap(struct busy *b, const struct gap *gap)
 {
 	uint64_t length = gap->end - gap->start;
 	size_t at;
 
-	g->count++;
-	g->total += length;
-	if (g->n == g->max && (!g->max || g->top[g->n - 1].end - g->top[g->n - 1].start >= length))
+	b->gaps++;
+	b->gap_time += length;
+	if (!b->max || (b->ntop == b->max && b->top[b->ntop - 1].end - b->top[b->ntop - 1].start >= length))
 		return;
-	at = g->n < g->max ? g->n++ : g->n - 1;
-	for (; at && g->top[at - 1].end - g->top[at - 1].start < length; at--)
-		g->top[at] = g->top[at - 1];
-	g->top[at] = *gap;
+	at = b->ntop < b->max ? b->ntop++ : b->ntop - 1;
+	for (; at && b->top[at - 1].end - b->top[at - 1].start < length; at--)
+		b->top[at] = b->top[at - 1];
+	b->top[at] = *gap;
 }
 
-void gaps_find(const struct timed_item *start, const uint64_t *end, size_t n, struct gaps *g)
+int busy__add(struct busy *b, uint64_t start, uint64_t end, uint64_t item)
 {
-	size_t last = 0; /* that ended last so far */
+	bool first = !b->ran.begun;
 
-	g->n = 0;
-	g->count = g->total = 0;
-	for (size_t i = 1; i < n; i++) {
-		if (start[i].time > end[last])
-			keep(g, &(struct gap){ end[last], start[i].time, start[last].item, start[i].item });
-		if (end[i] >= end[last])
-			last = i;
+	if (!b->top && b->max) {
+		b->top = calloc(b->max, sizeof(*b->top));
+		if (!b->top)
+			return -ENOMEM;
 	}
+	while (b->running && b->ends[0] <= start)
+		sweep__fall(&b->ran, heap_pop(b));
+	if (!first && start > b->last_end)
+		keep_gap(b, &(struct gap){ b->last_end, start, b->last_item, item });
+	sweep__rise(&b->ran, start);
+	if (first || end >= b->last_end) {
+		b->last_end = end;
+		b->last_item = item;
+	}
+	return heap_push(b, end);
+}
+
+void busy__finish(struct busy *b)
+{
+	while (b->running)
+		sweep__fall(&b->ran, heap_pop(b));
+}
+
+void busy__clear(struct busy *b)
+{
+	free(b->ends);
+	free(b->top);
+	b->ends = NULL;
+	b->top = NULL;
+	b->room = b->running = b->ntop = 0;
 }

@@ -78,7 +78,17 @@ static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
 		return "-";
 	if (c->kind == CELL_TEXT)
 		return c->text;
+	if (c->kind == CELL_REAL) {
+		if (unit == UNIT_SHARE)
+			return fmt_percent(buf, c->real);
+		snprintf(buf, FMT_NUM, "%.2f", c->real);
+		return buf;
+	}
 	switch (unit) {
+	case UNIT_RATE:
+		fmt_bytes(buf, c->number);
+		strncat(buf, "/s", FMT_NUM - strlen(buf) - 1);
+		return buf;
 	case UNIT_NS:
 		return fmt_ns(buf, c->number);
 	case UNIT_BYTES:
@@ -104,7 +114,8 @@ static bool shown(const struct rows *rows, unsigned column, unsigned columns)
 	for (size_t i = 0; c->rare && i < rows->n; i++) {
 		const struct cell *cell = &rows->cells[i * columns + column];
 
-		if (cell->kind == CELL_TEXT || cell->kind == CELL_UNMEASURED || cell->number)
+		if (cell->kind == CELL_TEXT || cell->kind == CELL_UNMEASURED || cell->number ||
+		    cell->real != 0)
 			return true;
 	}
 	return !c->rare;
