@@ -1,47 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# gpubpf on a real GPU: counts held against what the programs did, and what recording costs them.
+# gpubpf's host observer on a real GPU: counts held against what the programs did, and what recording costs them.
 # Needs: an NVIDIA GPU, the CUDA toolkit (nvcc is not needed), python3; root. GPUBPF: a static program will do.
 set -u
-: "${GPUBPF:?}"
-CUDA_HOME=${CUDA_HOME:-/usr/local/cuda}
-T=${T:-$(mktemp -d)}
-passed=0 failed=0 skipped=0
-
-ok() { echo "ok $1"; passed=$((passed + 1)); }
-not_ok() { echo "# $2"; echo "not ok $1"; failed=$((failed + 1)); }
-skip() { echo "skip $1: $2"; skipped=$((skipped + 1)); }
-check() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "wanted '$2', got '$3'"; fi; }
-py() { python3 -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-inspect() { "$GPUBPF" inspect --json --apis "$T/$1" >"$T/$1.json"; py "$T/$1.json" "$2"; }
-report() { "$GPUBPF" report --json "$T/$1" >"$T/$1.rep"; py "$T/$1.rep" "$2"; }
-entered() { inspect "$1" "sum(a['entered'] for a in d['counters']['by_entry_point'] if a['symbol'].startswith('$2'))"; }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
-lacks()
-{
-	[ -e /dev/nvidiactl ] || { echo "an NVIDIA GPU"; return; }
-	[ -e "$CUDA_HOME/include/cuda.h" ] || { echo "the CUDA toolkit in $CUDA_HOME"; return; }
-	[ "$(id -u)" = 0 ] || echo "root"
-}
-lack=$(lacks)
-if [ -n "$lack" ]; then
-	echo "skip gpu: $lack"
-	echo "0 passed, 0 failed, 1 skipped"
-	exit "${GPU_REQUIRED:-1}"
-fi
+. tests/gpu/lib.sh
+gpu_or_skip gpu
 
 "$GPUBPF" doctor
 check doctor 0 $?
-LIBDIRS="-L$CUDA_HOME/lib64 -L$CUDA_HOME/lib64/stubs -L$CUDA_HOME/lib/stubs -Wl,-rpath,$CUDA_HOME/lib64"
-for p in demo driver_demo launchloop procs; do
-	rt=$([ $p = demo ] && echo -lcudart)
-	gcc -std=gnu17 -O2 -D_GNU_SOURCE -pthread -Ibpf -Itests/simcuda -I"$CUDA_HOME/include" -o "$T/$p" "tests/workload/$p.c" \
-		$LIBDIRS $rt -lcuda || not_ok "build_$p" "it does not compile"
-done
+gpu_build demo driver_demo launchloop procs
 
 # Counts of the runtime and of the driver API.
-"$GPUBPF" record -v -o "$T/demo.cap" -- "$T/demo" --steps 50 --quiet >"$T/demo.out" 2>"$T/demo.err"
+"$GPUBPF" record --no-shim -v -o "$T/demo.cap" -- "$T/demo" --steps 50 --quiet >"$T/demo.out" 2>"$T/demo.err"
 check demo_status 0 $?
 grep 'attached by' "$T/demo.err"
 check demo_verdict uncontradicted "$(inspect demo.cap "d['verdict']")"
@@ -52,7 +22,7 @@ for k in h2d d2h d2d; do
 		"$(report demo.cap "*[(r['copies'], r['bytes']) for r in d['sections']['copies']['rows'] if r['direction'] == '$k']")"
 done
 "$GPUBPF" report -n 12 "$T/demo.cap" | cut -c1-150
-"$GPUBPF" record -q -o "$T/driver.cap" -- "$T/driver_demo" >"$T/driver.out" 2>"$T/driver.err"
+"$GPUBPF" record --no-shim -q -o "$T/driver.cap" -- "$T/driver_demo" >"$T/driver.out" 2>"$T/driver.err"
 check driver_status 0 $?
 check driver_launches "$(py "$T/driver.out" "d['launches_plain'] + d['launches_ex'] + d['launches_cooperative']")" \
 	"$(($(entered driver.cap cuLaunchKernel) + $(entered driver.cap cuLaunchCooperative)))"
@@ -77,13 +47,12 @@ check live_verdict uncontradicted "$(inspect live.cap "d['verdict']")"
 
 # Cost: the arms take turns. "floor" is an empty program at entry and return, the least that any observer of both pays.
 LIB=$(ldconfig -p | awk '/libcuda.so.1 /{print $NF; exit}')
-loop() { "$@" "$T/launchloop" --launches 200000 --sync-every 1000 >"$T/o" && py "$T/o" "d['ns_per_launch']"; }
 for _ in 1 2 3 4 5 6 7; do
 	loop env >>"$T/bare"
-	loop "$GPUBPF" record -q -f -o "$T/cost.cap" -- >>"$T/recorded"
+	loop "$GPUBPF" record --no-shim -q -f -o "$T/cost.cap" -- >>"$T/recorded"
 	check cost_run_counts_all 200000 "$(entered cost.cap cuLaunchKernel)"
-	loop "$GPUBPF" record -q -f --returns 1 -o "$T/cost.cap" -- >>"$T/all"
-	loop "$GPUBPF" record -q -f --entry-only -o "$T/cost.cap" -- >>"$T/entry"
+	loop "$GPUBPF" record --no-shim -q -f --returns 1 -o "$T/cost.cap" -- >>"$T/all"
+	loop "$GPUBPF" record --no-shim -q -f --entry-only -o "$T/cost.cap" -- >>"$T/entry"
 	if [ -x "${CALLCOST:-}" ]; then
 		"$CALLCOST" "$LIB" hold 4 >/dev/null &
 		sleep 0.5
@@ -104,7 +73,7 @@ fi
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
 	for _ in 1 2 3; do
 		python3 tests/gpu/torch_loop.py 20000 10 >"$T/o" && py "$T/o" "d['us_per_add']" >>"$T/torch.bare"
-		"$GPUBPF" record -q -f -o "$T/torch.cap" -- python3 tests/gpu/torch_loop.py 20000 10 >"$T/torch.out"
+		"$GPUBPF" record --no-shim -q -f -o "$T/torch.cap" -- python3 tests/gpu/torch_loop.py 20000 10 >"$T/torch.out"
 		check torch_status 0 $?
 		py "$T/torch.out" "d['us_per_add']" >>"$T/torch.recorded"
 	done
@@ -132,5 +101,4 @@ if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
 else
 	skip torch "PyTorch with CUDA"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+gpu_totals

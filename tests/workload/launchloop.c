@@ -3,9 +3,11 @@
  * Launches an empty kernel as fast as it can: what a probe costs shows as the difference of two runs. Prints
  * one line of JSON.
  *
- *   launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--wait] [--rest MS]
+ *   launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--nodes N] [--wait] [--rest MS]
+ *	      [--rounds N] [--latency]
  *
- * --launches is per thread. --graph launches a graph of one kernel instead. --wait: ready, then starts when a
+ * --launches is per thread. --graph launches a graph of --nodes kernels (1) instead. --rounds: all of it so many times,
+ * each round with its own time per launch. --latency: how long the calls of the first thread took. --wait: ready, then starts when a
  * line comes on standard input, so that a recorder can attach first. --rest: a pause between the last launch and what follows.
  */
 #include "drv.h"
@@ -23,6 +25,7 @@ struct loop {
 	CUgraphExec exec;
 	uint64_t launches, sync_every, rest_ms;
 	uint64_t ns;
+	uint64_t *took; /* of each call; NULL: not wanted */
 	pthread_barrier_t *start;
 };
 
@@ -45,10 +48,14 @@ static void *run(void *arg)
 	pthread_barrier_wait(l->start);
 	t = now();
 	for (uint64_t i = 0; i < l->launches; i++) {
+		uint64_t before = l->took ? now() : 0;
+
 		if (l->exec)
 			CK(cuGraphLaunch(l->exec, stream));
 		else
 			CK(cuLaunchKernel(l->func, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+		if (l->took)
+			l->took[i] = now() - before;
 		if (l->sync_every && (i + 1) % l->sync_every == 0)
 			CK(cuStreamSynchronize(stream));
 	}
@@ -60,7 +67,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static CUgraphExec one_kernel_graph(CUfunction func)
+static CUgraphExec kernel_graph(CUfunction func, uint64_t nodes)
 {
 	CUgraphExec exec;
 	CUgraph graph;
@@ -68,7 +75,8 @@ static CUgraphExec one_kernel_graph(CUfunction func)
 
 	CK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
 	CK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-	CK(cuLaunchKernel(func, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
+	for (uint64_t i = 0; i < nodes; i++)
+		CK(cuLaunchKernel(func, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
 	CK(cuStreamEndCapture(s, &graph));
 	CK(cuGraphInstantiate(&exec, graph, 0));
 	CK(cuGraphDestroy(graph));
@@ -76,10 +84,85 @@ static CUgraphExec one_kernel_graph(CUfunction func)
 	return exec;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct settings {
+	uint64_t launches, sync_every, rest_ms, threads, nodes, rounds;
+	bool graph, wait, latency;
+};
+
+static int parse(int argc, char **argv, struct settings *o)
+{
+	const struct {
+		const char *name;
+		uint64_t *number;
+		bool *flag;
+	} known[] = {
+		{ "--launches", &o->launches, NULL },     { "--threads", &o->threads, NULL },
+		{ "--sync-every", &o->sync_every, NULL }, { "--rest", &o->rest_ms, NULL },
+		{ "--nodes", &o->nodes, NULL },           { "--rounds", &o->rounds, NULL },
+		{ "--graph", NULL, &o->graph },           { "--wait", NULL, &o->wait },
+		{ "--latency", NULL, &o->latency },
+	};
+
+	for (int i = 1; i < argc; i++) {
+		size_t k = 0;
+
+		while (k < sizeof(known) / sizeof(known[0]) && strcmp(argv[i], known[k].name) != 0)
+			k++;
+		if (k == sizeof(known) / sizeof(known[0]) || (known[k].number && i + 1 == argc))
+			return -1;
+		if (known[k].flag)
+			*known[k].flag = true;
+		else
+			*known[k].number = strtoull(argv[++i], NULL, 10);
+	}
+	return o->threads ? 0 : -1;
+}
+
+/* The time of the slowest thread. */
+static uint64_t one_round(struct loop *loops, pthread_t *ids, uint64_t threads)
+{
+	uint64_t ns = 0;
+
+	for (uint64_t i = 1; i < threads; i++) {
+		if (pthread_create(&ids[i], NULL, run, &loops[i]) != 0)
+			exit(1);
+	}
+	run(&loops[0]);
+	for (uint64_t i = 0; i < threads; i++) {
+		if (i > 0)
+			pthread_join(ids[i], NULL);
+		ns = loops[i].ns > ns ? loops[i].ns : ns;
+	}
+	return ns;
+}
+
+/* The calls of the loops; --graph captured more, --nodes per thread. */
+static void print(const struct settings *o, uint64_t ns, uint64_t *took)
+{
+	printf("{\"launches\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"ns_per_launch\":%.1f",
+	       o->launches * o->threads, o->threads, ns,
+	       o->launches ? (double)ns / (double)o->launches : 0.0);
+	if (took && o->launches) {
+		qsort(took, o->launches, sizeof(*took), by_value);
+		printf(",\"call_ns\":{\"p50\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"p999\":%" PRIu64
+		       ",\"max\":%" PRIu64 "}",
+		       took[o->launches / 2], took[o->launches * 99 / 100], took[o->launches * 999 / 1000],
+		       took[o->launches - 1]);
+	}
+	printf("}\n");
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t launches = 1000000, sync_every = 0, rest_ms = 0, threads = 1, ns = 0;
-	bool graph = false, wait = false;
+	struct settings o = { .launches = 1000000, .threads = 1, .nodes = 1, .rounds = 1 };
 	pthread_barrier_t start;
 	CUmodule module = NULL;
 	struct loop *loops;
@@ -87,60 +170,40 @@ int main(int argc, char **argv)
 	CUcontext ctx;
 	CUfunction f;
 
-	for (int i = 1; i < argc; i++) {
-		uint64_t *number = strcmp(argv[i], "--launches") == 0     ? &launches
-				   : strcmp(argv[i], "--threads") == 0    ? &threads
-				   : strcmp(argv[i], "--sync-every") == 0 ? &sync_every
-				   : strcmp(argv[i], "--rest") == 0       ? &rest_ms
-									  : NULL;
-
-		if (number && i + 1 < argc) {
-			*number = strtoull(argv[++i], NULL, 10);
-		} else if (strcmp(argv[i], "--graph") == 0) {
-			graph = true;
-		} else if (strcmp(argv[i], "--wait") == 0) {
-			wait = true;
-		} else {
-			fprintf(stderr, "usage: launchloop [--launches N] [--threads N] [--sync-every N] "
-					"[--graph] [--wait] [--rest MS]\n");
-			return 2;
-		}
+	if (parse(argc, argv, &o)) {
+		fprintf(stderr,
+			"usage: launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--nodes N] "
+			"[--wait] [--rest MS] [--rounds N] [--latency]\n");
+		return 2;
 	}
 	ctx = drv_start();
 	f = drv_kernel(&module, "empty_kernel");
-	loops = calloc(threads, sizeof(*loops));
-	ids = calloc(threads, sizeof(*ids));
-	if (!loops || !ids || !threads || pthread_barrier_init(&start, NULL, (unsigned)threads) != 0)
+	loops = calloc(o.threads, sizeof(*loops));
+	ids = calloc(o.threads, sizeof(*ids));
+	if (!loops || !ids || pthread_barrier_init(&start, NULL, (unsigned)o.threads) != 0)
 		return 1;
-	if (wait) {
+	if (o.latency)
+		loops[0].took = calloc(o.launches + 1, sizeof(uint64_t));
+	if (o.wait) {
 		fprintf(stderr, "launchloop: ready\n");
 		getchar();
 	}
-	for (uint64_t i = 0; i < threads; i++) {
-		loops[i] = (struct loop){
-			.ctx = ctx,
-			.func = f,
-			.exec = graph ? one_kernel_graph(f) : NULL,
-			.launches = launches,
-			.sync_every = sync_every,
-			.rest_ms = rest_ms,
-			.start = &start,
-		};
-		if (i > 0 && pthread_create(&ids[i], NULL, run, &loops[i]) != 0)
-			return 1;
+	for (uint64_t i = 0; i < o.threads; i++) {
+		loops[i].ctx = ctx;
+		loops[i].func = f;
+		loops[i].exec = o.graph ? kernel_graph(f, o.nodes) : NULL;
+		loops[i].launches = o.launches;
+		loops[i].sync_every = o.sync_every;
+		loops[i].rest_ms = o.rest_ms;
+		loops[i].start = &start;
 	}
-	run(&loops[0]);
-	for (uint64_t i = 0; i < threads; i++) {
-		if (i > 0)
-			pthread_join(ids[i], NULL);
-		ns = loops[i].ns > ns ? loops[i].ns : ns;
+	for (uint64_t k = 0; k < o.rounds; k++)
+		print(&o, one_round(loops, ids, o.threads), loops[0].took);
+	for (uint64_t i = 0; i < o.threads; i++) {
 		if (loops[i].exec)
 			CK(cuGraphExecDestroy(loops[i].exec));
 	}
-	/* The calls of the loops; --graph captured one more launch per thread. */
-	printf("{\"launches\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"ns\":%" PRIu64
-	       ",\"ns_per_launch\":%.1f}\n",
-	       launches * threads, threads, ns, launches ? (double)ns / (double)launches : 0.0);
+	free(loops[0].took);
 	free(loops);
 	free(ids);
 	return 0;
