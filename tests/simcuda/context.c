@@ -46,15 +46,19 @@ static struct ctx *ctx__new(int device, unsigned flags)
 	return c;
 }
 
+/* With sim_driver_lock held for writing. */
 static void ctx__free(struct ctx *c)
 {
 	struct stream *s = NULL;
 
+	trace__context(2, c); /* CONTEXT_DESTROY_STARTING */
+	pthread_mutex_lock(&sim.lock);
 	ctx__drain(c);
 	while ((s = obj__next(s, OBJ_STREAM)))
 		if (s->ctx == c)
 			obj__free(s);
 	obj__free(c);
+	pthread_mutex_unlock(&sim.lock);
 }
 
 struct ctx *ctx__primary(int device)
@@ -227,17 +231,20 @@ SIM_IMPL(cuDeviceGetMemPool)
 SIM_IMPL(cuDevicePrimaryCtxRetain)
 {
 	int device = I32(1), result = CUDA_SUCCESS;
+	struct ctx *made = NULL;
 
 	(void)api;
 	if (!PTR(0))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (bad_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_rwlock_wrlock(&sim_driver_lock);
 	pthread_mutex_lock(&sim.lock);
 	if (!primaries[device]) {
 		primaries[device] = ctx__new(device, 0);
-		if (primaries[device])
-			primaries[device]->primary = true;
+		made = primaries[device];
+		if (made)
+			made->primary = true;
 		else
 			result = CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -246,22 +253,29 @@ SIM_IMPL(cuDevicePrimaryCtxRetain)
 		*(void **)PTR(0) = primaries[device];
 	}
 	pthread_mutex_unlock(&sim.lock);
+	if (made)
+		trace__context(1, made); /* CONTEXT_CREATED */
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return result;
 }
 
 static int primary_drop(int device, bool reset)
 {
 	struct ctx *c;
+	bool last;
 
 	if (bad_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_rwlock_wrlock(&sim_driver_lock);
 	pthread_mutex_lock(&sim.lock);
 	c = primaries[device];
-	if (c && (reset || --c->retained == 0)) {
+	last = c && (reset || --c->retained == 0);
+	if (last)
 		primaries[device] = NULL;
-		ctx__free(c);
-	}
 	pthread_mutex_unlock(&sim.lock);
+	if (last)
+		ctx__free(c);
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return c || reset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -297,9 +311,13 @@ static int ctx_create(uint64_t *out, unsigned flags, int device)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (bad_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_rwlock_wrlock(&sim_driver_lock);
 	pthread_mutex_lock(&sim.lock);
 	c = ctx__new(device, flags);
 	pthread_mutex_unlock(&sim.lock);
+	if (c)
+		trace__context(1, c); /* CONTEXT_CREATED */
+	pthread_rwlock_unlock(&sim_driver_lock);
 	if (!c)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*out = (uintptr_t)c;
@@ -333,9 +351,9 @@ SIM_IMPL(cuCtxDestroy)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (stack.depth && stack.handles[stack.depth - 1] == a[0])
 		stack.depth--;
-	pthread_mutex_lock(&sim.lock);
+	pthread_rwlock_wrlock(&sim_driver_lock);
 	ctx__free(c);
-	pthread_mutex_unlock(&sim.lock);
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return CUDA_SUCCESS;
 }
 

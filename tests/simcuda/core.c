@@ -147,11 +147,23 @@ static int run(const struct sim_api *api, const uint64_t *a)
 static __attribute__((noinline)) int dispatch_slow(const struct sim_api *api, const uint64_t *a)
 {
 	struct simlog_record *r = sim_log__enter(api, a);
+	const struct sim_tracer *t = sim.tracer;
+	struct sim_call call = { .api = api, .a = a, .outer = sim_traced };
 	int result;
-	bool injected = sim_fail__pick(api, &result);
+	bool injected;
 
+	if (t) {
+		t->enter(&call);
+		sim_traced = &call;
+	}
+	injected = sim_fail__pick(api, &result);
 	if (!injected)
 		result = run(api, a);
+	if (t) {
+		call.result = result;
+		t->leave(&call);
+		sim_traced = call.outer;
+	}
 	sim_log__leave(r, api, a, result, injected);
 	return result;
 }
@@ -183,6 +195,8 @@ void sim_wait_until(uint64_t t)
 static void forked(void)
 {
 	sim.forks++;
+	sim.tracer = NULL;
+	sim_traced = NULL;
 	if (sim.init != SIM_INIT_NONE)
 		sim.init = SIM_INIT_FORKED;
 }
@@ -202,6 +216,7 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 __attribute__((constructor)) static void setup(void)
 {
 	const char *fail = getenv("SIMCUDA_FAIL"), *log = getenv("SIMCUDA_LOG");
+	const char *loading = getenv("CUDA_MODULE_LOADING");
 
 	obj_base = mmap(NULL, OBJ_ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
@@ -217,6 +232,8 @@ __attribute__((constructor)) static void setup(void)
 		sim_fail__parse(fail);
 	if (log && *log)
 		sim_log__open(log);
-	sim.slow = (log && *log) || nfailures;
+	sim.eager = loading && strcmp(loading, "EAGER") == 0;
+	sim.always_slow = (log && *log) || nfailures;
+	sim.slow = sim.always_slow;
 	pthread_atfork(NULL, NULL, forked);
 }

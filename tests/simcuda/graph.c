@@ -162,6 +162,8 @@ SIM_IMPL(cuGraphAddKernelNode)
 	f = func__get(p->func ? (uintptr_t)p->func : (uintptr_t)p->kern);
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (!f->loaded)
+		func__load(f);
 	op.kernel = *p;
 	op.ns = f->ns;
 	return add_node(a, &op);
@@ -259,10 +261,14 @@ static int instantiate(const uint64_t *a)
 	if (g && !g->capturing)
 		result = exec__fill(x, g);
 	pthread_mutex_unlock(&sim.lock);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		*(void **)PTR(0) = x;
-	else
+		pthread_rwlock_wrlock(&sim_driver_lock);
+		trace__resource(&(struct sim_resource){ .id = 18, .graph = PTR(1), .exec = x });
+		pthread_rwlock_unlock(&sim_driver_lock);
+	} else {
 		obj__free(x);
+	}
 	return result;
 }
 
@@ -298,6 +304,9 @@ SIM_IMPL(cuGraphExecDestroy)
 	struct exec *x;
 
 	(void)api;
+	pthread_rwlock_wrlock(&sim_driver_lock);
+	if (obj__get(a[0], OBJ_EXEC))
+		trace__resource(&(struct sim_resource){ .id = 19, .exec = PTR(0) }); /* …DESTROY_STARTING */
 	pthread_mutex_lock(&sim.lock);
 	x = obj__get(a[0], OBJ_EXEC);
 	if (x) {
@@ -305,6 +314,7 @@ SIM_IMPL(cuGraphExecDestroy)
 		obj__free(x);
 	}
 	pthread_mutex_unlock(&sim.lock);
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return x ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -372,6 +382,21 @@ SIM_IMPL(cuGraphUpload)
 	return obj__get(a[0], OBJ_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static void run_nodes(struct stream *s, const struct exec *x)
+{
+	uint64_t start = 0, end = 0;
+
+	for (size_t i = 0; i < x->count; i++) {
+		struct op_origin from = { x->obj.id, (uint64_t)x->obj.id << 32 | (i + 1) };
+
+		op__run(s, &x->ops[i], &from, &end);
+		if (i == 0)
+			start = end - x->ops[0].ns;
+	}
+	if (unlikely(sim_traced != NULL) && x->count)
+		trace__graph(s, x, start, end);
+}
+
 SIM_IMPL(cuGraphLaunch)
 {
 	struct exec *x = obj__get(a[0], OBJ_EXEC);
@@ -388,12 +413,11 @@ SIM_IMPL(cuGraphLaunch)
 
 		return stream__submit(s, &op, NULL);
 	}
-	if (sim.fast && x->kernels_only)
+	if (unlikely(!x->kernels_only || sim_traced)) {
+		run_nodes(s, x);
 		return CUDA_SUCCESS;
-	if (x->kernels_only)
+	}
+	if (!sim.fast)
 		stream__push(s, x->ns);
-	else
-		for (size_t i = 0; i < x->count; i++)
-			op__run(s, &x->ops[i], NULL);
 	return CUDA_SUCCESS;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t init_thread;
+static _Atomic pthread_t init_thread;
 
 /*
  * The driver loads the library of CUDA_INJECTION64_PATH inside the first cuInit and calls its
@@ -31,6 +31,11 @@ static void inject(void)
 		initialize();
 }
 
+bool init__elsewhere(void)
+{
+	return sim.init == SIM_INIT_RUNNING && !pthread_equal(init_thread, pthread_self());
+}
+
 SIM_IMPL(cuInit)
 {
 	(void)api;
@@ -49,6 +54,9 @@ SIM_IMPL(cuInit)
 		sim.init = SIM_INIT_RUNNING;
 		inject();
 		sim.init = SIM_INIT_DONE;
+		pthread_rwlock_wrlock(&sim_driver_lock);
+		trace__resource(&(struct sim_resource){ .id = 5 }); /* CU_INIT_FINISHED */
+		pthread_rwlock_unlock(&sim_driver_lock);
 	}
 	pthread_mutex_unlock(&init_lock);
 	return sim.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;

@@ -2,24 +2,27 @@
 /* Kernel launches: checked like the driver's, then only their time is simulated. */
 #include "sim.h"
 
+#include <string.h>
+
 #define SHARED_MAX 232448u               /* bytes a block of an H200 can have */
 #define RESIDENT_BLOCKS_MAX (132u * 32u) /* multiprocessors, and blocks of one */
 
 struct shape {
 	uint32_t gx, gy, gz, bx, by, bz, smem;
 	bool cooperative;
-	uint32_t cluster; /* blocks of one */
+	uint32_t cluster[3]; /* blocks of one; zeros: none */
 };
 
 static int check(const struct shape *s)
 {
 	uint64_t blocks = (uint64_t)s->gx * s->gy * s->gz;
+	uint64_t cluster = (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2];
 
 	if (!blocks || s->gy > 65535 || s->gz > 65535 || s->gx > 2147483647u || s->smem > SHARED_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!s->bx || !s->by || !s->bz || s->bz > 64 || (uint64_t)s->bx * s->by * s->bz > 1024)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (s->cluster && (s->cluster > 16 || blocks % s->cluster))
+	if (cluster && (cluster > 16 || blocks % cluster))
 		return 912; /* CUDA_ERROR_INVALID_CLUSTER_SIZE */
 	if (s->cooperative && blocks > RESIDENT_BLOCKS_MAX)
 		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
@@ -40,8 +43,13 @@ static int launch(const struct sim_api *api, uint64_t func, uint64_t stream, con
 	result = check(shape);
 	if (unlikely(result != CUDA_SUCCESS))
 		return result;
-	if (unlikely(s->capture != NULL)) {
-		struct op op = { .type = CU_GRAPH_NODE_TYPE_KERNEL, .ns = f->ns };
+	if (unlikely(!f->loaded))
+		func__load(f);
+	if (unlikely(s->capture != NULL || sim_traced != NULL)) {
+		struct op op = { .type = CU_GRAPH_NODE_TYPE_KERNEL,
+				 .ns = f->ns,
+				 .cooperative = shape->cooperative,
+				 .cluster = { shape->cluster[0], shape->cluster[1], shape->cluster[2] } };
 
 		op.kernel = (CUDA_KERNEL_NODE_PARAMS){ .func = (CUfunction)f,
 						       .gridDimX = shape->gx,
@@ -60,14 +68,14 @@ static int launch(const struct sim_api *api, uint64_t func, uint64_t stream, con
 
 SIM_IMPL(cuLaunchKernel)
 {
-	struct shape s = { U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(7), false, 0 };
+	struct shape s = { U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(7), false, { 0 } };
 
 	return launch(api, a[0], a[8], &s);
 }
 
 SIM_IMPL(cuLaunchCooperativeKernel)
 {
-	struct shape s = { U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(7), true, 0 };
+	struct shape s = { U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(7), true, { 0 } };
 
 	return launch(api, a[0], a[8], &s);
 }
@@ -79,16 +87,16 @@ SIM_IMPL(cuLaunchKernelEx)
 
 	if (!c || (c->numAttrs && !c->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
-	s = (struct shape){ c->gridDimX,       c->gridDimY,  c->gridDimZ,
-			    c->blockDimX,      c->blockDimY, c->blockDimZ,
-			    c->sharedMemBytes, false,        0 };
+	s = (struct shape){ c->gridDimX,  c->gridDimY,       c->gridDimZ, c->blockDimX, c->blockDimY,
+			    c->blockDimZ, c->sharedMemBytes, false,       { 0 } };
 	for (unsigned i = 0; i < c->numAttrs; i++) {
 		const CUlaunchAttributeValue *v = &c->attrs[i].value;
 
 		if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
 			s.cooperative = v->cooperative != 0;
 		else if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-			s.cluster = v->clusterDim.x * v->clusterDim.y * v->clusterDim.z;
+			memcpy(s.cluster, (uint32_t[]){ v->clusterDim.x, v->clusterDim.y, v->clusterDim.z },
+			       sizeof(s.cluster));
 	}
 	return launch(api, a[1], (uintptr_t)c->hStream, &s);
 }
@@ -101,7 +109,7 @@ SIM_IMPL(cuLaunchCooperativeKernelMultiDevice)
 
 static int legacy(const struct sim_api *api, const uint64_t *a, uint32_t gx, uint32_t gy, uint64_t stream)
 {
-	struct shape s = { gx, gy, 1, 1, 1, 1, 0, false, 0 };
+	struct shape s = { gx, gy, 1, 1, 1, 1, 0, false, { 0 } };
 
 	return launch(api, a[0], stream, &s);
 }

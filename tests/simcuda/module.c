@@ -24,14 +24,20 @@ struct image {
 	struct entry *entries;
 	size_t count;
 	bool any_name;
+	char *bytes; /* a copy: what a tool gets to see as the cubin */
+	size_t nbytes;
+	uint32_t id;    /* of the load, once it is announced */
+	bool announced; /* to tools. Under sim_driver_lock */
 };
 
 static void image__free(struct image *image)
 {
 	for (size_t i = 0; image && i < image->count; i++)
 		free(image->entries[i].name);
-	if (image)
+	if (image) {
 		free(image->entries);
+		free(image->bytes);
+	}
 	free(image);
 }
 
@@ -91,6 +97,46 @@ static int parse_cubin(struct image *image, const char *elf)
 	return CUDA_SUCCESS;
 }
 
+/* The bytes behind an image in memory, whose length nobody says. */
+static size_t image__size(const char **at, uint32_t magic)
+{
+	const char *bytes = *at;
+	const Elf64_Ehdr *eh = (const void *)bytes;
+	uint64_t body;
+	uint16_t head;
+
+	if (magic == FATBIN_WRAPPER) {
+		memcpy(&bytes, bytes + 8, sizeof(bytes));
+		if (!bytes)
+			return 0;
+		*at = bytes;
+		memcpy(&magic, bytes, sizeof(magic));
+	}
+	if (magic == FATBIN_CONTAINER) {
+		memcpy(&head, bytes + 6, sizeof(head));
+		memcpy(&body, bytes + 8, sizeof(body));
+		return head + body;
+	}
+	/* nvcc puts the section and program headers last, whichever way round. */
+	if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+		size_t sections = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
+		size_t segments = eh->e_phoff + (size_t)eh->e_phnum * eh->e_phentsize;
+
+		return sections > segments ? sections : segments;
+	}
+	return magic == FATBIN_WRAPPER ? 0 : strlen(bytes);
+}
+
+static int image__keep(struct image *image, const char *bytes, uint32_t magic)
+{
+	image->nbytes = image__size(&bytes, magic);
+	image->bytes = malloc(image->nbytes + 1);
+	if (!image->bytes)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(image->bytes, bytes, image->nbytes);
+	return CUDA_SUCCESS;
+}
+
 static int image__parse(const char *bytes, struct image **out)
 {
 	struct image *image = calloc(1, sizeof(*image));
@@ -113,10 +159,51 @@ static int image__parse(const char *bytes, struct image **out)
 		result = parse_ptx(image, bytes);
 	}
 	if (result == CUDA_SUCCESS)
+		result = image__keep(image, bytes, magic);
+	if (result == CUDA_SUCCESS)
 		*out = image;
 	else
 		image__free(image);
 	return result;
+}
+
+/* With sim_driver_lock held for writing. */
+static void image__announce(struct image *image)
+{
+	static uint32_t loads;
+	void *ctx = ctx__current();
+
+	if (image->announced)
+		return;
+	image->announced = true;
+	image->id = ++loads;
+	trace__resource(&(struct sim_resource){ .id = 6, /* MODULE_LOADED */
+						.context = ctx,
+						.module = image->id,
+						.cubin = image->bytes,
+						.bytes = image->nbytes });
+}
+
+static void image__retire(struct image *image)
+{
+	if (image->announced)
+		trace__resource(&(struct sim_resource){ .id = 7, /* MODULE_UNLOAD_STARTING */
+							.context = ctx__current(),
+							.module = image->id,
+							.cubin = image->bytes,
+							.bytes = image->nbytes });
+	image->announced = false;
+}
+
+void func__load(struct func *f)
+{
+	pthread_rwlock_wrlock(&sim_driver_lock);
+	if (!f->loaded) {
+		image__announce(f->module->image);
+		f->kept = trace__keep(f->name);
+		f->loaded = true;
+	}
+	pthread_rwlock_unlock(&sim_driver_lock);
 }
 
 static int load(uint64_t *out, const char *bytes, enum obj_kind kind)
@@ -139,6 +226,11 @@ static int load(uint64_t *out, const char *bytes, enum obj_kind kind)
 	}
 	m->image = image;
 	*out = (uintptr_t)m;
+	if (sim.eager) {
+		pthread_rwlock_wrlock(&sim_driver_lock);
+		image__announce(image);
+		pthread_rwlock_unlock(&sim_driver_lock);
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -167,6 +259,10 @@ static int unload(uint64_t handle, enum obj_kind kind)
 	struct module *m;
 	struct func *f, *next;
 
+	pthread_rwlock_wrlock(&sim_driver_lock);
+	m = obj__get(handle, kind);
+	if (m)
+		image__retire(m->image);
 	pthread_mutex_lock(&sim.lock);
 	m = obj__get(handle, kind);
 	for (f = m ? m->funcs : NULL; f; f = next) {
@@ -182,6 +278,7 @@ static int unload(uint64_t handle, enum obj_kind kind)
 		obj__free(m);
 	}
 	pthread_mutex_unlock(&sim.lock);
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -370,8 +467,13 @@ SIM_IMPL(cuKernelGetName)
 
 SIM_IMPL(cuFuncLoad)
 {
+	struct func *f = func__get(a[0]);
+
 	(void)api;
-	return func__get(a[0]) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	func__load(f);
+	return CUDA_SUCCESS;
 }
 
 static int function_attribute(int *out, uint32_t which, struct func *f)
@@ -381,7 +483,7 @@ static int function_attribute(int *out, uint32_t which, struct func *f)
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*out = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024
-	       : which == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 32
+	       : which == CU_FUNC_ATTRIBUTE_NUM_REGS            ? SIM_REGISTERS
 	       : which == CU_FUNC_ATTRIBUTE_PTX_VERSION         ? 75
 	       : which == CU_FUNC_ATTRIBUTE_BINARY_VERSION      ? 90
 								: 0;

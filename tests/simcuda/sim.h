@@ -7,8 +7,11 @@
  * behaviour, SIM_IMPL(base), where one is written. All variants of a base share it. What has no behaviour gets
  * the stub: result 0, and a distinct value in each result it owes.
  *
- * Locks, outermost first: sim.lock (objects, memory, modules, graphs, captures), then a stream's own lock
- * (its clock). A launch outside of a capture takes only the latter.
+ * Locks, outermost first: sim_driver_lock, sim.lock (objects, memory, modules, graphs, captures), then a stream's
+ * own lock (its clock). A launch outside of a capture takes only the latter. sim_driver_lock is what the tools feel
+ * of the real driver's locking: it is held for writing where contexts, streams, modules and executable graphs are
+ * made and unmade and while a function is loaded, which under lazy loading (CUDA_MODULE_LOADING=LAZY, the default)
+ * is inside its first launch; the tools' resource callbacks are called inside. CUPTI's worker takes it for reading.
  */
 #ifndef SIMCUDA_SIM_H
 #define SIMCUDA_SIM_H
@@ -22,6 +25,7 @@
 
 #include "cuda.h"
 #include "sim_api.h"
+#include "sim_trace.h"
 
 #define SIM_IMPL(base) int sim_impl_##base(const struct sim_api *api, const uint64_t *a)
 #define SIM_UNUSED (void)api, (void)a
@@ -37,8 +41,11 @@ enum sim_init_state { SIM_INIT_NONE, SIM_INIT_RUNNING, SIM_INIT_DONE, SIM_INIT_F
 
 struct sim {
 	pthread_mutex_t lock;
-	_Atomic int init;       /* enum sim_init_state */
-	bool slow;              /* a log, failures or stub mode: leave the short path */
+	_Atomic int init;  /* enum sim_init_state */
+	_Atomic bool slow; /* a log, failures or a tracer: leave the short path */
+	bool always_slow;  /* … whether there is a tracer or not */
+	bool eager;        /* CUDA_MODULE_LOADING=EAGER */
+	_Atomic(const struct sim_tracer *) tracer;
 	bool stub;              /* SIMCUDA_STUB: every function is the stub */
 	bool fast;              /* SIMCUDA_FAST: launches take no simulated time */
 	unsigned devices;       /* SIMCUDA_DEVICES */
@@ -112,6 +119,33 @@ static inline void *obj__get(uint64_t handle, enum obj_kind kind)
 /* Every live object of a kind, NULL first: for the few places that must walk. Under sim.lock. */
 void *obj__next(void *prev, enum obj_kind kind);
 
+/* ---- tools: trace.c ---- */
+#define SIM_REGISTERS 32
+
+struct ctx;
+struct stream;
+struct op;
+struct exec;
+
+struct op_origin {
+	uint32_t graph;
+	uint64_t node;
+};
+
+extern pthread_rwlock_t sim_driver_lock;
+/* The innermost call of this thread that a tracer was told of. NULL: nothing here is traced. */
+extern __thread struct sim_call *sim_traced __attribute__((tls_model("initial-exec")));
+
+/* These four with sim_driver_lock held for writing. */
+void trace__resource(const struct sim_resource *r);
+void trace__context(unsigned id, struct ctx *c);
+void trace__stream(unsigned id, struct stream *s);
+const char *trace__keep(const char *name);
+void trace__op(struct stream *s, const struct op *op, const struct op_origin *from, uint64_t start,
+	       uint64_t end);
+void trace__graph(struct stream *s, const struct exec *x, uint64_t start, uint64_t end);
+bool init__elsewhere(void); /* another thread is inside the first cuInit */
+
 /* ---- contexts ---- */
 struct ctx {
 	struct obj obj;
@@ -177,6 +211,8 @@ struct op_copy {
 
 struct op {
 	CUgraphNodeType type;
+	bool cooperative; /* of a kernel */
+	uint32_t cluster[3];
 	uint64_t ns;
 	union {
 		struct op_copy copy;
@@ -197,7 +233,8 @@ struct op {
 };
 
 int stream__submit(struct stream *s, const struct op *op, uint64_t *end); /* run, or capture */
-void op__run(struct stream *s, const struct op *op, uint64_t *end);
+/* `from`: the node of an executable graph that it is. */
+void op__run(struct stream *s, const struct op *op, const struct op_origin *from, uint64_t *end);
 uint64_t op__copy_ns(size_t bytes);
 
 struct node {
@@ -262,7 +299,11 @@ struct func {
 	uint64_t ns;
 	struct func *next;
 	struct func *twin; /* of a kernel: its function */
+	const char *kept;  /* its name for records; set when it is loaded */
+	_Atomic bool loaded;
 };
+
+void func__load(struct func *f);
 
 struct module {
 	struct obj obj;

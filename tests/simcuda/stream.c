@@ -28,13 +28,25 @@ static struct stream *stream__new(struct ctx *c, unsigned flags, int priority)
 	return s;
 }
 
+static struct stream *stream__make(struct ctx *c, unsigned flags, int priority)
+{
+	struct stream *s;
+
+	pthread_rwlock_wrlock(&sim_driver_lock);
+	s = stream__new(c, flags, priority);
+	if (s)
+		trace__stream(3, s); /* STREAM_CREATED */
+	pthread_rwlock_unlock(&sim_driver_lock);
+	return s;
+}
+
 /* The calling thread's own stream: a blocking one, made at first use and kept with its context. */
 static struct stream *per_thread(struct ctx *c)
 {
 	if (mine.ctx != c || mine.ctx_id != c->obj.id) {
 		mine.ctx = c;
 		mine.ctx_id = c->obj.id;
-		mine.stream = stream__new(c, CU_STREAM_DEFAULT, 0);
+		mine.stream = stream__make(c, CU_STREAM_DEFAULT, 0);
 	}
 	return mine.stream;
 }
@@ -139,7 +151,7 @@ static int create(uint64_t *out, unsigned flags, int priority)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!out || flags > CU_STREAM_NON_BLOCKING)
 		return CUDA_ERROR_INVALID_VALUE;
-	s = stream__new(c, flags, priority);
+	s = stream__make(c, flags, priority);
 	if (!s)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*out = (uintptr_t)s;
@@ -167,7 +179,10 @@ SIM_IMPL(cuStreamDestroy)
 		return CUDA_ERROR_INVALID_HANDLE;
 	wait_hostfuncs(&s->hostfuncs);
 	raise_to(&s->ctx->gone_until, s->until);
+	pthread_rwlock_wrlock(&sim_driver_lock);
+	trace__stream(4, s); /* STREAM_DESTROY_STARTING */
 	obj__free(s);
+	pthread_rwlock_unlock(&sim_driver_lock);
 	return CUDA_SUCCESS;
 }
 
@@ -443,10 +458,13 @@ static void run_set(const struct op *op)
 }
 
 /* Data moves at once; only its time is simulated. */
-void op__run(struct stream *s, const struct op *op, uint64_t *end)
+void op__run(struct stream *s, const struct op *op, const struct op_origin *from, uint64_t *end)
 {
-	uint64_t t = stream__push(s, op->ns);
+	bool instant = sim.fast && op->type == CU_GRAPH_NODE_TYPE_KERNEL;
+	uint64_t t = instant ? sim_now() : stream__push(s, op->ns);
 
+	if (unlikely(sim_traced != NULL))
+		trace__op(s, op, from, instant ? t : t - op->ns, t);
 	if (op->type == CU_GRAPH_NODE_TYPE_MEMCPY)
 		run_copy(&op->copy);
 	else if (op->type == CU_GRAPH_NODE_TYPE_MEMSET)
@@ -466,7 +484,7 @@ int stream__submit(struct stream *s, const struct op *op, uint64_t *end)
 	int result = CUDA_SUCCESS;
 
 	if (likely(!s->capture)) {
-		op__run(s, op, end);
+		op__run(s, op, NULL, end);
 		return CUDA_SUCCESS;
 	}
 	pthread_mutex_lock(&sim.lock);
