@@ -54,7 +54,8 @@ LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)
 CMD_SRC := $(wildcard user/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/capture.pb-c.o
-CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o)
+SHIM_IMAGE := $(B)/user/shim_image.o
+CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o) $(SHIM_IMAGE)
 GEN := $(B)/gen/capture.pb-c.h $(B)/gen/gpubpf.skel.h
 TESTS := $(TEST_SRC:%.c=$(B)/%)
 ASAN_TESTS := $(TEST_SRC:%.c=$(B)/asan/%)
@@ -74,7 +75,7 @@ all: $(B)/gpubpf ## build the program
 #   EXTRA_TESTS programs and scripts that `make test` runs too
 TEST_NEEDS :=
 EXTRA_TESTS :=
--include $(wildcard packaging/*.mk tests/*/*.mk)
+-include $(wildcard packaging/*.mk shim/*.mk tests/*/*.mk)
 
 # Changed only when the flags change, so that another compiler or other flags rebuild.
 $(B)/.flags: force
@@ -92,6 +93,16 @@ $(B)/libgpubpf.a: $(LIB_OBJ)
 $(B)/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The shim goes into the program as it is loaded elsewhere: without what only debuggers read.
+SHIM_SO := $(if $(wildcard shim/shim.mk),$(B)/shim/libgpubpf-shim.so)
+$(B)/gen/shim.so: $(SHIM_SO)
+	@mkdir -p $(@D)
+	$(call step,STRIP)$(STRIP) -o $@ $<
+
+$(SHIM_IMAGE): user/shim_image.S $(if $(SHIM_SO),$(B)/gen/shim.so) $(B)/.flags
+	@mkdir -p $(@D)
+	$(call step,AS)$(CC) $(if $(SHIM_SO),-DSHIM_FILE='"$(B)/gen/shim.so"') -c -o $@ $<
 
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -125,7 +136,7 @@ $(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(B)/gen/capture.pb-c.o
 	@rm -f $@
 	$(call step,AR)$(AR) rcsD $@ $^
 
-$(B)/asan/gpubpf: $(CMD_SRC:%.c=$(B)/asan/%.o) $(B)/asan/libgpubpf.a
+$(B)/asan/gpubpf: $(CMD_SRC:%.c=$(B)/asan/%.o) $(SHIM_IMAGE) $(B)/asan/libgpubpf.a
 	$(call step,LD)$(CC) $(ASAN_CFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/asan/tests/unit/%: $(B)/asan/tests/unit/%.o $(B)/asan/libgpubpf.a

@@ -362,6 +362,10 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		count_one(&c->lost_thread);
 		return 1;
 	}
+	if (t->tracer) {
+		global_add(GPUBPF_G_TRACER_CALLS);
+		return 1;
+	}
 	elsewhere = entry_only ? 0 : drop_left(ctx, t, sp);
 	left_out = in_a_row(t, cookie, now) && (entry_only || leave_return_out());
 	if (left_out && !COOKIE_BLOB(cookie)) {
@@ -426,7 +430,7 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 
 	now = bpf_ktime_get_ns();
 	t = bpf_map_lookup_elem(&threads, &tid);
-	if (!t || t->tgid != id >> 32)
+	if (!t || t->tgid != id >> 32 || t->tracer)
 		return 0;
 	c = counts_of(api);
 	if (!c)

@@ -35,6 +35,11 @@ enum cookie_blob {
 	((__u64)(api) | (__u64)(nargs) << 12 | (__u64)(blob) << 16 | (__u64)(blob_arg) << 20 |               \
 	 (__u64)(blob_len) << 24 | (__u64)(out_arg) << 40 | (__u64)(out32) << 44 | (__u64)(launch) << 45)
 
+/* Of a probe of the shim: enum gpubpf_probe 0–7 · bytes of one of its items 8–23 */
+#define SHIM_COOKIE_PROBE(c) ((__u32)((c)&0xff))
+#define SHIM_COOKIE_ITEM(c) ((__u32)((c) >> 8 & 0xffff))
+#define SHIM_COOKIE_MAKE(probe, item_size) ((__u64)(probe) | (__u64)(item_size) << 8)
+
 /*
  * Where the kernel has no attach cookies (before 5.15) user space loads one copy of each program per entry
  * point and puts the cookie in the place of this constant (user/attach/percall.c).

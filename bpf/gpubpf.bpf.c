@@ -16,6 +16,7 @@ typedef unsigned char bool; /* bpf_helpers.h of newer libbpf names it */
 #include "kernel.h"
 #include "events.h"
 #include "call.h"
+#include "shim.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -91,6 +92,20 @@ int call_exit_percall(struct pt_regs *ctx)
 {
 	stay_on_task_stack(ctx);
 	return call_return(ctx, patched_cookie());
+}
+
+SEC("uprobe")
+int shim_probe(struct pt_regs *ctx)
+{
+	stay_on_task_stack(ctx);
+	return shim_hit(ctx, bpf_get_attach_cookie(ctx));
+}
+
+SEC("uprobe")
+int shim_probe_percall(struct pt_regs *ctx)
+{
+	stay_on_task_stack(ctx);
+	return shim_hit(ctx, patched_cookie());
 }
 
 SEC("raw_tp/sched_process_fork")

@@ -39,7 +39,9 @@ struct row {
 /* A thread of a target. Only the thread itself and its exit touch its entry. */
 struct thread {
 	__u32 tgid;
-	__u32 depth;       /* frames in use */
+	__u32 depth;  /* frames in use */
+	__u32 tracer; /* the shim's worker: its calls are no workload */
+	__u32 reserved;
 	__u64 last_launch; /* entry of the last launch at depth 0 */
 	struct frame frames[OPEN_CALLS];
 	struct row row;
@@ -108,6 +110,13 @@ struct {
 	__type(key, struct result_key);
 	__type(value, __u64);
 } results SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUBPF_PROBES);
+	__type(key, __u32);
+	__type(value, struct gpubpf_probe_counts);
+} probe_counts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -14,10 +14,10 @@
 #include "util/fmt.h"
 
 struct record_opts {
-	struct opt_list pids, libcuda;
-	const char *output;
+	struct opt_list pids, libcuda, cupti;
+	const char *output, *shim;
 	unsigned long long returns, duration, calls, ring_size, max_threads, compress;
-	int system, force, follow, entry_only, quiet, verbose;
+	int system, force, follow, entry_only, no_shim, quiet, verbose;
 	enum attach_method method;
 };
 
@@ -61,6 +61,16 @@ static const struct opt options[] = {
 	  0, NULL, 1, "16" },
 	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda),
 	  "Probe this file as well, if it is not found by itself.", 0, NULL, 0, NULL },
+	{ 0, "no-shim", OPT_FLAG, NULL, O(no_shim),
+	  "The host observer alone: no shim is put into the command or attached to.", 0, NULL, 0, NULL },
+	{ 0, "shim", OPT_STRING, "PATH", O(shim),
+	  "This file of the shim: a launched command gets a copy of it instead of the one inside this program; in live "
+	  "processes it is attached to, whatever it is called.",
+	  0, NULL, 0, NULL },
+	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
+	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
+	  "overhead. Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
+	  0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
 	  "Room for records between kernel and gpubpf, for when records are lost for lack of it.", 0, NULL, 1,
 	  "16M" },
@@ -138,8 +148,29 @@ static void print_summary(const struct recorder_result *res, const char *output)
 		res->end_reason, output);
 }
 
-static int record(const struct record_opts *o, const pid_t *pids, char **command)
+static const char *const cupti_kinds[] = { "latency", "sync", "memory", "overhead", NULL };
+
+/* The kinds as the shim reads them; false: one of them is none. */
+static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)
 {
+	buf[0] = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		size_t k = 0, at = strlen(buf);
+
+		while (cupti_kinds[k] && strcmp(cupti_kinds[k], l->items[i]))
+			k++;
+		*wrong = l->items[i];
+		if (!cupti_kinds[k])
+			return false;
+		if (!strstr(buf, l->items[i]))
+			snprintf(buf + at, size - at, "%s%s", at ? "," : "", l->items[i]);
+	}
+	return true;
+}
+
+static int record(const struct record_opts *o, const pid_t *pids, char **command, const char *kinds)
+{
+	const struct shimfile_image image = shim_image();
 	char name[64];
 	struct recorder_opts r = {
 		.pids = pids,
@@ -156,9 +187,15 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 			.trace_all = o->system,
 			.entry_only = o->entry_only,
 			.measure_one_of = (uint32_t)o->returns,
+			.shim = !o->no_shim,
+			.shim_by_pid = !o->system,
 		},
 		.libcuda = o->libcuda.items,
 		.nlibcuda = o->libcuda.n,
+		.no_shim = o->no_shim,
+		.shim_image = &image,
+		.shim_path = o->shim,
+		.cupti_kinds = kinds[0] ? kinds : NULL,
 		.duration_ns = o->duration,
 		.max_calls = o->calls,
 		.say = o->quiet ? NULL : say,
@@ -179,11 +216,40 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 	return res.launched ? res.exit_status : 0;
 }
 
+/* What is wrong with the options together; NULL: nothing. */
+static const char *refuse(const struct record_opts *o, bool command, char *kinds, size_t kinds_size)
+{
+	static char message[256];
+	const char *wrong = "";
+
+	if (!!o->pids.n + !!o->system + command != 1)
+		return "one of -p PID, -a, or a command is needed";
+	if (o->compress > 19)
+		return "--compress takes 0 to 19";
+	if (!o->returns || o->returns > 1000000)
+		return "--returns takes 1 to 1000000";
+	if (o->ring_size && (o->ring_size < 4096 || o->ring_size > 1ull << 30))
+		return "--ring-size takes 4K to 1G";
+	if (o->max_threads > 1u << 20)
+		return "--max-threads takes up to 1048576";
+	if (o->no_shim && (o->shim || o->cupti.n))
+		return "--shim and --cupti are for the shim, which --no-shim leaves out";
+	if (o->cupti.n && !command)
+		return "--cupti is for a launched command; in live processes GPUBPF_CUPTI of their environment decides";
+	if (join_kinds(&o->cupti, kinds, kinds_size, &wrong))
+		return NULL;
+	snprintf(message, sizeof(message), "--cupti takes latency, sync, memory and overhead, not '%.64s'",
+		 wrong);
+	return message;
+}
+
 static int run(int argc, char **argv)
 {
 	struct record_opts o = { .follow = 1, .compress = 1, .returns = 16 };
 	struct err err = { "" };
+	const char *wrong;
 	pid_t *pids = NULL;
+	char kinds[128];
 	int rest, e, status = 2;
 
 	e = opts_parse(&verb_record, argc, argv, &o, &rest, &err);
@@ -193,20 +259,13 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "gpubpf record: %s\n", err.msg);
 		return 2;
 	}
-	if (!!o.pids.n + !!o.system + (rest < argc) != 1)
-		status = usage("one of -p PID, -a, or a command is needed");
-	else if (o.compress > 19)
-		status = usage("--compress takes 0 to 19");
-	else if (!o.returns || o.returns > 1000000)
-		status = usage("--returns takes 1 to 1000000");
-	else if (o.ring_size && (o.ring_size < 4096 || o.ring_size > 1ull << 30))
-		status = usage("--ring-size takes 4K to 1G");
-	else if (o.max_threads > 1u << 20)
-		status = usage("--max-threads takes up to 1048576");
+	wrong = refuse(&o, rest < argc, kinds, sizeof(kinds));
+	if (wrong)
+		status = usage(wrong);
 	else if ((e = targets_parse(&o.pids, &pids, &err)))
 		status = e == -EINVAL ? usage(err.msg) : fail(&err, e);
 	else
-		status = record(&o, pids, rest < argc ? argv + rest : NULL);
+		status = record(&o, pids, rest < argc ? argv + rest : NULL, kinds);
 	free(pids);
 	opts_free(&verb_record, &o);
 	return status;
@@ -215,7 +274,7 @@ static int run(int argc, char **argv)
 const struct verb verb_record = {
 	.name = "record",
 	.synopsis = "[OPTIONS] -p PID[,PID…] | -a | [--] COMMAND [ARG…]",
-	.summary = "record the CUDA driver calls of live or launched processes",
+	.summary = "record the CUDA calls of live or launched processes, and when the GPU ran them",
 	.text = "Puts uprobes on the entry points of libcuda and writes one record for each call: when it began and "
 		"returned, its result, its thread and the arguments that matter. Counters in the kernel that never lose "
 		"stand beside the records, so that a lost record is a known loss.\n\n"
@@ -224,6 +283,12 @@ const struct verb verb_record = {
 		"recorded too. A process that has not loaded libcuda yet is recorded once it does; a libcuda that is loaded "
 		"from a place where no loader configuration points is probed a moment after it was mapped, and the "
 		"capture says so.\n\n"
+		"Beside this host observer stands the device observer, the shim: a small library that the driver loads into the "
+		"process (CUDA_INJECTION64_PATH) and that hands over what CUPTI says of kernels, copies and sets. A launched "
+		"COMMAND gets a copy of it, unless another tool's library is set there already; that is left alone, and said. In "
+		"a live process it is used if the process was started with it (see `gpubpf shim`); it idles until then, and does "
+		"again afterwards. Without a shim the calls are recorded all the same, and the capture says that the GPU's "
+		"side is missing. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
 		"The recording ends when the processes named with -p, or the command, have ended; after --duration or "
 		"--calls; or at SIGINT or SIGTERM. A launched command is then waited for: the first signal is given on to it, "
 		"a second one ends the recording alone. The file can be read at any moment, also after the recorder was "

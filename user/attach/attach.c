@@ -81,6 +81,21 @@ static void choose_programs(struct attach *a)
 	}
 }
 
+/* The shim's sites take the cheapest way that the kernel has, unless one was asked for. */
+static void choose_shim_programs(struct attach *a)
+{
+	const struct attach_opts *o = &a->opts;
+	bool percall = a->method == ATTACH_PERCALL;
+
+	a->shim_multi = (a->method == ATTACH_SESSION || a->method == ATTACH_MULTI) && o->shim &&
+			!kernel_try(ATTACH_MULTI, NULL) && (!o->shim_by_pid || kernel_multi_pid_is_process());
+	bpf_program__set_autoload(a->skel->progs.shim_probe, o->shim && !percall);
+	bpf_program__set_autoload(a->skel->progs.shim_probe_percall, o->shim && percall);
+	if (a->shim_multi)
+		bpf_program__set_expected_attach_type(a->skel->progs.shim_probe,
+						      (enum bpf_attach_type)KERNEL_UPROBE_MULTI);
+}
+
 static int size_maps(struct attach *a)
 {
 	int e = 0;
@@ -120,6 +135,7 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 		goto fail;
 	}
 	choose_programs(a);
+	choose_shim_programs(a);
 	e = size_maps(a);
 	if (e) {
 		err_set(err, e, "cannot size the BPF maps: %s", strerror(-e));
@@ -240,10 +256,17 @@ size_t attach__api_ids(const struct attach *a)
 	return a->next_id;
 }
 
-void attach__detach(struct attach *a)
+void attach__stop(struct attach *a)
 {
 	if (a->skel && a->skel->bss)
 		a->skel->bss->stopped = 1;
+}
+
+void attach__detach(struct attach *a)
+{
+	attach__stop(a);
+	attach_links_close(&a->hellos, 0);
+	attach_links_close(&a->sites, 0);
 	/* entries before returns: an entry whose return probe is gone would stay open */
 	while (a->nlinks)
 		close(a->links[--a->nlinks]);

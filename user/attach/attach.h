@@ -32,6 +32,8 @@ struct attach_opts {
 				    * Only sessions can do it: attach__measure_one_of() says what came of it */
 	uint64_t in_a_row_ns; /* 0: 20 us */
 	bool entry_only;      /* no return probes: no result, no duration, half the cost */
+	bool shim;            /* attach__shim() will be called … */
+	bool shim_by_pid;     /* … for single processes */
 };
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
@@ -56,6 +58,27 @@ struct attach_result {
 int attach__library(struct attach *a, const char *path, const struct apitab *tab, pid_t only_pid,
 		    struct attach_result *res, struct err *err);
 void attach_result_free(struct attach_result *r);
+
+struct attach_shim_result {
+	size_t sites;
+	uint64_t dev, ino;
+	uint8_t build_id[20];
+	size_t build_id_len;
+};
+
+/*
+ * Attaches to the probes of a shim's file, which raises its semaphores: in one process, or (only_pid 0) in every one
+ * that maps it, now or later. `name` is for messages. -EPROTO: it differs from the contract (usdt/contract.h); nothing is
+ * attached to then, and the message names the first difference. Targets that are to be seen must be targets before.
+ */
+int attach__shim(struct attach *a, const char *path, const char *name, pid_t only_pid,
+		 struct attach_shim_result *res, struct err *err);
+/* Sums over processors. */
+int attach__probe_counts(struct attach *a, struct gpubpf_probe_counts out[GPUBPF_PROBES]);
+/* No call is entered from here on. */
+void attach__stop(struct attach *a);
+/* attach__stop(), and asks the shims to end: hello_v1 is taken away, the other probes stand until attach__detach(). */
+void attach__ask_end(struct attach *a);
 
 /* Follows fork, exec and exit of targets; *xid tells whether the GPU error tracepoint is there. */
 int attach__activate(struct attach *a, bool *xid, struct err *err);

@@ -6,6 +6,12 @@
 #include "model/apitab.h"
 
 struct bpf_program;
+struct usdt_file;
+
+struct attach_links {
+	int *fds;
+	size_t n;
+};
 
 struct attach {
 	struct gpubpf_bpf *skel;
@@ -15,7 +21,9 @@ struct attach {
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
+	struct attach_links hellos, sites; /* of shims: hello_v1, and all other probes */
 	bool has_view, returns_unsafe;
+	bool shim_multi; /* the shim's sites by multi-links */
 };
 
 /* The attach cookie of an entry point (bpf/cookie.h). */
@@ -23,5 +31,6 @@ uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
 int attach_keep_link(struct attach *a, int fd);
+void attach_links_close(struct attach_links *l, size_t down_to);
 
 #endif

@@ -58,6 +58,9 @@ int kernel_try(enum attach_method m, struct err *err);
  */
 bool kernel_return_probes_safe(bool always_try);
 
+/* False where the process id of a multi-link lets one thread through and not its process; see pidfilter.c. */
+bool kernel_multi_pid_is_process(void);
+
 /* For trials: a program that does nothing; the file offset in /proc/self/exe of a function of ours. */
 int kernel_trivial_program(unsigned attach_type);
 int kernel_own_offset(void (*fn)(void), uint64_t *offset);

@@ -128,6 +128,11 @@ int libfind_mapped_files(struct liblist *l, pid_t pid, bool (*wanted)(const char
 
 int libfind_all_mapped(struct liblist *l)
 {
+	return libfind_all_mapped_files(l, libfind_is_libcuda);
+}
+
+int libfind_all_mapped_files(struct liblist *l, bool (*wanted)(const char *path))
+{
 	DIR *d = opendir("/proc");
 	struct dirent *de;
 
@@ -135,7 +140,7 @@ int libfind_all_mapped(struct liblist *l)
 		return -errno;
 	while ((de = readdir(d))) {
 		if (isdigit((unsigned char)de->d_name[0]))
-			libfind_mapped(l, atoi(de->d_name));
+			libfind_mapped_files(l, atoi(de->d_name), wanted);
 	}
 	closedir(d);
 	return 0;

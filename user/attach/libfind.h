@@ -38,8 +38,9 @@ int libfind_mapped(struct liblist *l, pid_t pid);
  * and makes the result its error, after all others were added.
  */
 int libfind_mapped_files(struct liblist *l, pid_t pid, bool (*wanted)(const char *path));
-/* Adds every libcuda that any visible process has mapped. */
+/* Adds every libcuda, or every file that `wanted` takes, that any visible process has mapped. */
 int libfind_all_mapped(struct liblist *l);
+int libfind_all_mapped_files(struct liblist *l, bool (*wanted)(const char *path));
 /*
  * Adds where the loader of a process would look: `library_path` (as LD_LIBRARY_PATH, NULL: none; relative entries
  * from `cwd`, NULL: left out), the run path of `exe` (NULL: none), the loader's cache and the usual places, all

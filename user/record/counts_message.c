@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "usdt/contract.h"
+
 struct recorder_counts {
 	Gpubpf__Counts message;
 	Gpubpf__ApiCounts *api, **apis;
 	size_t napi;
 	Gpubpf__ResultCount *result, **results;
 	size_t nresult, room;
+	Gpubpf__ProbeCounts probe[GPUBPF_PROBES], *probes[GPUBPF_PROBES];
 	Gpubpf__GlobalCount global[GPUBPF_G_MAX], *globals[GPUBPF_G_MAX];
 	int error;
 };
@@ -99,6 +102,34 @@ static int read_globals(struct recorder *r, struct recorder_counts *c)
 	return e;
 }
 
+static int read_probes(struct recorder *r, struct recorder_counts *c)
+{
+	const uint64_t *dropped = capture_writer__dropped_items(r->writer);
+	struct gpubpf_probe_counts v[GPUBPF_PROBES];
+	int e = attach__probe_counts(r->attach, v);
+
+	for (unsigned i = 0; i < GPUBPF_PROBES && !e; i++) {
+		Gpubpf__ProbeCounts *m = &c->probe[i];
+
+		gpubpf__probe_counts__init(m);
+		m->probe = (char *)usdt_contract_probes[i];
+		m->has_hits = m->has_items = m->has_lost_hits = m->has_lost_items = m->has_faults =
+			m->has_cut_items = true;
+		m->hits = v[i].hits;
+		m->items = v[i].items;
+		m->lost_hits = v[i].lost_hits;
+		m->lost_items = v[i].lost_items;
+		m->faults = v[i].faults;
+		m->cut_items = v[i].cut_items;
+		m->has_lost_writer_items = dropped[i] != 0;
+		m->lost_writer_items = dropped[i];
+		c->probes[i] = m;
+	}
+	c->message.probe = c->probes;
+	c->message.n_probe = e ? 0 : GPUBPF_PROBES;
+	return e;
+}
+
 int recorder_counts_read(struct recorder *r, struct recorder_counts **out)
 {
 	struct recorder_counts *c = calloc(1, sizeof(*c));
@@ -113,6 +144,8 @@ int recorder_counts_read(struct recorder *r, struct recorder_counts **out)
 		e = attach__results(r->attach, add_result, c);
 	if (!e)
 		e = c->error ? c->error : read_globals(r, c);
+	if (!e && r->res->shims)
+		e = read_probes(r, c);
 	c->results = e ? NULL : calloc(c->nresult + 1, sizeof(*c->results));
 	if (!e && !c->results)
 		e = -ENOMEM;

@@ -28,6 +28,7 @@ static size_t list_options(const struct recorder_opts *o, Gpubpf__Option *opt, c
 		{ "ring_bytes", o->attach.ring_bytes ? o->attach.ring_bytes : 16u << 20 },
 		{ "max_threads", o->attach.max_threads ? o->attach.max_threads : 16384 },
 		{ "follow", o->follow },
+		{ "shim", !o->no_shim },
 		{ "zstd_level", (uint64_t)o->file.zstd_level },
 	};
 	size_t n = 0;

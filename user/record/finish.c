@@ -60,6 +60,8 @@ static int write_footer(struct recorder *r, struct recorder_counts *counts)
 	ledger_compute(&in, &r->res->ledger);
 	f.end_ns = recorder_now();
 	f.end_reason = (char *)r->end;
+	f.has_stopped_ns = true;
+	f.stopped_ns = r->stopped;
 	f.counts = (Gpubpf__Counts *)in.counts;
 	ledger_fill_footer(&r->res->ledger, &store, &f);
 	f.has_exit_status = r->launch.reaped;
@@ -72,8 +74,11 @@ int recorder_finish(struct recorder *r)
 	struct recorder_counts *counts = NULL;
 	struct open_calls open = { .r = r };
 	uint64_t t0 = recorder_now();
-	int e, got;
+	int e, got, waited;
 
+	r->stopped = t0;
+	waited = recorder_shims_end(r);
+	t0 = recorder_now();
 	attach__detach(r->attach);
 	r->res->detach_ns = recorder_now() - t0;
 	do { /* nothing is added any more: until it is empty */
@@ -81,7 +86,7 @@ int recorder_finish(struct recorder *r)
 	} while (got > 0);
 	attach__kept(r->attach, recorder_on_record, r);
 	if (r->mmaps)
-		mmapwatch__read(r->mmaps, recorder_mapped, r);
+		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
 	e = recorder_counts_read(r, &counts);
 	if (e)
 		return err_set(r->err, e, "cannot read the counters: %s", strerror(-e));
@@ -95,7 +100,7 @@ int recorder_finish(struct recorder *r)
 	int fe = write_footer(r, counts); /* whatever went wrong before: the file should say how it ended */
 
 	if (!e)
-		e = r->write_error ? r->write_error : fe;
+		e = r->write_error ? r->write_error : waited ? waited : fe;
 	fill_result(r);
 	r->res->records = capture_writer__records(r->writer);
 	r->res->bytes = capture_writer__bytes(r->writer);

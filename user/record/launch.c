@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/err.h"
 
-static void child_main(char **argv, int gate, int failure, const sigset_t *mask)
+static void child_main(char **argv, const char *const *env, int gate, int failure, const sigset_t *mask)
 {
 	char go = 0;
 	int e;
@@ -20,6 +21,8 @@ static void child_main(char **argv, int gate, int failure, const sigset_t *mask)
 	if (go != 'g')
 		_exit(127);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	while (*env)
+		putenv((char *)*env++);
 	execvp(argv[0], argv);
 	e = errno;
 	if (write(failure, &e, sizeof(e)) != sizeof(e))
@@ -27,7 +30,7 @@ static void child_main(char **argv, int gate, int failure, const sigset_t *mask)
 	_exit(e == ENOENT ? 127 : 126);
 }
 
-int launch_start(struct launch *l, char **argv, const sigset_t *mask, struct err *err)
+int launch_start(struct launch *l, char **argv, const char *const *env, const sigset_t *mask, struct err *err)
 {
 	int gate[2] = { -1, -1 }, failure[2] = { -1, -1 }, e = 0;
 
@@ -46,7 +49,7 @@ int launch_start(struct launch *l, char **argv, const sigset_t *mask, struct err
 	if (!l->pid) {
 		close(gate[1]);
 		close(failure[0]);
-		child_main(argv, gate[0], failure[1], mask);
+		child_main(argv, env, gate[0], failure[1], mask);
 	}
 	l->gate = gate[1];
 	l->failure = failure[0];

@@ -19,9 +19,11 @@ struct launch {
 
 /*
  * Forks; the child waits before exec. Call it before anything is changed that a child inherits (signal
- * dispositions, limits); `mask` is the signal mask that it gets.
+ * dispositions, limits); `mask` is the signal mask that it gets, `env` ("NAME=value", NULL at the end) is added to
+ * its environment.
  */
-int launch_start(struct launch *l, char **argv, const sigset_t *mask, struct err *err);
+int launch_start(struct launch *l, char **argv, const char *const *env, const sigset_t *mask,
+		 struct err *err);
 /* Lets it exec; fails with the reason when it cannot be executed (the child is reaped then). */
 int launch_release(struct launch *l, const char *name, struct err *err);
 /* Reaps without blocking (or blocking); true once it has ended. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/describe.h"
+#include "record/shimfile.h"
 
 /* Probes one file. `late_tgid`: a process that has it mapped already and may have called it; 0: none. */
 static int probe_library(struct recorder *r, struct libfile *f, uint32_t late_tgid, struct err *err)
@@ -197,6 +198,11 @@ static const struct libfile *find_library(const struct recorder *r, const struct
 	return NULL;
 }
 
+bool recorder_wants_file(const char *path)
+{
+	return libfind_is_libcuda(path) || shimfile_is_shim(path);
+}
+
 /* Every mapping is held against when the probes stood: what was called in between is missing, and that is said. */
 void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 {
@@ -207,6 +213,10 @@ void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 
 	if (!r->o->system && !procinfo__has_view(r->procs, ev->view_pid))
 		return;
+	if (shimfile_is_shim(ev->path)) {
+		recorder_shim_look(r, ev->view_pid);
+		return;
+	}
 	if (!f) {
 		look_at(r, ev->view_pid);
 		f = find_library(r, ev);
@@ -224,6 +234,7 @@ void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 static void scan_one(pid_t view_pid, void *arg)
 {
 	look_at(arg, view_pid);
+	recorder_shim_look(arg, view_pid);
 }
 
 void recorder_scan(struct recorder *r)

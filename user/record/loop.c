@@ -34,11 +34,15 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 
 		t = task->time;
 		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
+		recorder_shim_task(r, task);
 		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid &&
 		    r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
 			r->execed[r->nexeced++] = (pid_t)task->view_tgid;
 	} else if (rec->kind == GPUBPF_REC_XID) {
 		t = ((const struct gpubpf_xid *)data)->time;
+	} else if (rec->kind == GPUBPF_REC_SHIM) {
+		t = ((const struct gpubpf_shim *)data)->time;
+		recorder_on_shim(r, data);
 	}
 	if (!r->write_error)
 		r->write_error = capture_writer__record(r->writer, rec, t, r->err);
@@ -120,7 +124,7 @@ static void keep_up(struct recorder *r, uint64_t now)
 
 	/* before the dead are forgotten */
 	if (r->mmaps) {
-		mmapwatch__read(r->mmaps, recorder_mapped, r);
+		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
 	} else if (now - r->last_scan >= SCAN_NS) {
 		r->last_scan = now;
 		recorder_scan(r);
@@ -175,26 +179,32 @@ static uint64_t calls_recorded(struct recorder *r, uint64_t now)
 	return sum > r->calls ? sum : r->calls;
 }
 
-int recorder_loop(struct recorder *r)
+int recorder_turn(struct recorder *r, int ms)
 {
 	struct epoll_event ev[16];
+	int n = epoll_wait(r->epfd, ev, 16, ms), got;
 
+	if (n < 0 && errno != EINTR)
+		return err_set(r->err, -errno, "cannot wait for events: epoll failed");
+	n = n < 0 ? 0 : n;
+	got = recorder_drain(r);
+	if (got < 0)
+		return got;
+	recorder_execed(r);
+	for (int i = 0; i < n; i++)
+		on_event(r, ev[i].data.fd);
+	keep_up(r, recorder_now());
+	return 0;
+}
+
+int recorder_loop(struct recorder *r)
+{
 	while (!r->end) {
+		int e = recorder_turn(r, wait_ms(r, recorder_now()));
 		uint64_t now = recorder_now();
-		int n = epoll_wait(r->epfd, ev, 16, wait_ms(r, now));
 
-		if (n < 0 && errno != EINTR)
-			return err_set(r->err, -errno, "cannot wait for events: epoll failed");
-		n = n < 0 ? 0 : n;
-		int got = recorder_drain(r);
-
-		if (got < 0)
-			return got;
-		recorder_execed(r);
-		for (int i = 0; i < n; i++)
-			on_event(r, ev[i].data.fd);
-		now = recorder_now();
-		keep_up(r, now);
+		if (e)
+			return e;
 		if (r->write_error && !r->end)
 			r->end = "write error";
 		if (r->deadline && now >= r->deadline && !r->end)

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/libfind.h"
-
 #define PAGES 8 /* of data, per processor: about two hundred mappings between two looks */
 #define RECORD_MAX 8192
 
@@ -117,7 +115,8 @@ static void copy_out(const struct mmapwatch *m, const struct cpu *c, uint64_t at
 	memcpy((char *)to + first, data, n - first);
 }
 
-static void read_cpu(struct mmapwatch *m, struct cpu *c, mmapwatch_fn *fn, void *arg)
+static void read_cpu(struct mmapwatch *m, struct cpu *c, bool (*wanted)(const char *path), mmapwatch_fn *fn,
+		     void *arg)
 {
 	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE), tail = c->page->data_tail;
 	char buf[RECORD_MAX + 1];
@@ -136,7 +135,7 @@ static void read_cpu(struct mmapwatch *m, struct cpu *c, mmapwatch_fn *fn, void 
 			struct mmapwatch_event ev = { 0, (pid_t)r->pid, r->name, r->ino };
 
 			memcpy(&ev.time, buf + h.size - sizeof(ev.time), sizeof(ev.time));
-			if (libfind_is_libcuda(r->name))
+			if (wanted(r->name))
 				fn(&ev, arg);
 		}
 		tail += h.size;
@@ -144,10 +143,10 @@ static void read_cpu(struct mmapwatch *m, struct cpu *c, mmapwatch_fn *fn, void 
 	__atomic_store_n(&c->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void mmapwatch__read(struct mmapwatch *m, mmapwatch_fn *fn, void *arg)
+void mmapwatch__read(struct mmapwatch *m, bool (*wanted)(const char *path), mmapwatch_fn *fn, void *arg)
 {
 	for (int i = 0; i < m->n; i++)
-		read_cpu(m, &m->cpus[i], fn, arg);
+		read_cpu(m, &m->cpus[i], wanted, fn, arg);
 }
 
 void mmapwatch__close(struct mmapwatch *m)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells when a process maps a libcuda, so that one that is loaded from where nobody looked is probed soon: the
+ * Tells when a process maps a libcuda or a shim, so that one that is loaded from where nobody looked is probed soon: the
  * kernel's own mmap records, from a perf event without a counter on each processor.
  */
 #ifndef GPUBPF_MMAPWATCH_H
 #define GPUBPF_MMAPWATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,8 +25,8 @@ typedef void mmapwatch_fn(const struct mmapwatch_event *ev, void *arg);
 int mmapwatch__open(struct mmapwatch **out);
 /* Adds its descriptors to an epoll set with events.data.fd. */
 int mmapwatch__epoll_add(struct mmapwatch *m, int epfd);
-/* Calls fn for each new mapping of a file called libcuda.so*. */
-void mmapwatch__read(struct mmapwatch *m, mmapwatch_fn *fn, void *arg);
+/* Calls fn for each new mapping of a file whose path `wanted` takes. */
+void mmapwatch__read(struct mmapwatch *m, bool (*wanted)(const char *path), mmapwatch_fn *fn, void *arg);
 void mmapwatch__close(struct mmapwatch *m);
 
 #endif

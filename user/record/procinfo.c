@@ -181,6 +181,14 @@ bool procinfo__has_view(const struct procinfo *ps, pid_t view_pid)
 	return false;
 }
 
+pid_t procinfo__view(const struct procinfo *ps, uint32_t tgid)
+{
+	struct proc *p;
+
+	HASH_FIND(hh, ps->by_tgid, &tgid, sizeof(tgid), p);
+	return (pid_t)(p && p->view ? p->view : tgid);
+}
+
 size_t procinfo__live(const struct procinfo *ps)
 {
 	return ps->live;

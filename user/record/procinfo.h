@@ -19,6 +19,8 @@ int procinfo__add(struct procinfo *p, uint32_t tgid, pid_t view_pid, const char 
 int procinfo__task(struct procinfo *p, const struct gpubpf_task *t, const char *origin);
 /* A traced process, or one that ended since the last write. */
 bool procinfo__has_view(const struct procinfo *p, pid_t view_pid);
+/* Its number in our pid namespace; that of the initial one where it is not known. */
+pid_t procinfo__view(const struct procinfo *p, uint32_t tgid);
 size_t procinfo__live(const struct procinfo *p);
 /* Calls fn(view pid) for each live process. */
 void procinfo__each_live(struct procinfo *p, void (*fn)(pid_t view_pid, void *arg), void *arg);

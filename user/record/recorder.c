@@ -64,8 +64,11 @@ static int take_signals(struct recorder *r)
 	if (r->sigfd < 0)
 		return err_set(r->err, -errno, "signalfd: %s", strerror(errno));
 	if (r->o->command) {
-		int e = launch_start(&r->launch, r->o->command, &r->old_mask, r->err);
+		int e = recorder_shim_prepare(r);
 
+		if (!e)
+			e = launch_start(&r->launch, r->o->command, recorder_shim_env(r), &r->old_mask,
+					 r->err);
 		if (e)
 			return e;
 	}
@@ -173,6 +176,8 @@ static int begin(struct recorder *r)
 		e = add_target(r, r->o->pids[i], "attached");
 	if (!e && r->launch.pid)
 		e = add_target(r, r->launch.pid, "launched");
+	if (!e)
+		e = recorder_shims(r);
 	if (!e && r->launch.pid)
 		e = launch_release(&r->launch, r->o->command[0], r->err);
 	if (r->o->duration_ns)
@@ -183,6 +188,8 @@ static int begin(struct recorder *r)
 static void give_back(struct recorder *r)
 {
 	launch_close(&r->launch);
+	recorder_shims_free(r);
+	recorder_armed_free(r);
 	ring_buffer__free(r->ring);
 	attach__close(r->attach);
 	mmapwatch__close(r->mmaps);

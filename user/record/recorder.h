@@ -13,6 +13,7 @@
 #include "model/ledger.h"
 
 struct err;
+struct shimfile_image;
 
 struct recorder_opts {
 	const pid_t *pids; /* attach to these … */
@@ -25,8 +26,12 @@ struct recorder_opts {
 	struct attach_opts attach;
 	const char **libcuda; /* more files to probe, beside those that are found */
 	size_t nlibcuda;
-	uint64_t duration_ns; /* 0: no end by time */
-	uint64_t max_calls;   /* 0: no end by number */
+	bool no_shim;                            /* the host observer alone */
+	const struct shimfile_image *shim_image; /* a launched command gets a copy of this … */
+	const char *shim_path;                   /* … or of this file; others: attached to as well */
+	const char *cupti_kinds;                 /* "sync,memory": more kinds of activity; NULL: none */
+	uint64_t duration_ns;                    /* 0: no end by time */
+	uint64_t max_calls;                      /* 0: no end by number */
 	/* Lines for the user while it runs (NULL: none); `arg` is passed through. */
 	void (*say)(const char *line, void *arg);
 	void *say_arg;
@@ -36,6 +41,7 @@ struct recorder_result {
 	struct ledger ledger;
 	uint64_t calls, records, bytes, duration_ns;
 	size_t processes, libraries;
+	size_t shims, hellos; /* files of the shim attached to; sessions that began */
 	const char *end_reason;
 	bool launched;
 	int exit_status;               /* of the launched command */

@@ -15,6 +15,10 @@
 #include "record/procinfo.h"
 #include "util/err.h"
 
+struct armed;
+struct shims;
+struct shimfile_image;
+
 struct recorder {
 	const struct recorder_opts *o;
 	struct recorder_result *res;
@@ -32,6 +36,9 @@ struct recorder {
 	uint64_t searched[256]; /* libfind_process_key() of searches done, the latest ones */
 	size_t nsearched;
 	uint64_t late_libraries;
+	struct shims *shims;       /* NULL: none was looked for */
+	struct armed *armed_procs; /* processes whose shim has spoken */
+	uint64_t stopped;          /* calls that began later are not counted */
 	struct capture_writer *writer;
 	struct procinfo *procs;
 	struct ring_buffer *ring;
@@ -56,10 +63,29 @@ void recorder_pass_on(struct recorder *r, const struct signalfd_siginfo *si);
 int recorder_libraries(struct recorder *r);
 /* Processes that became another program: where their loader would look is probed before it gets there. */
 void recorder_execed(struct recorder *r);
-/* A process has mapped a libcuda, maybe one that is not probed yet. */
+bool recorder_wants_file(const char *path);
+/* A process has mapped a libcuda or a shim, maybe one that is not probed yet. */
 void recorder_mapped(const struct mmapwatch_event *ev, void *arg);
 /* Where no mmap records can be had: looks at the mappings of live targets. */
 void recorder_scan(struct recorder *r);
+
+/* shims.c: the device observer's files */
+bool recorder_wants_shim(const struct recorder *r);
+/* Before the command is forked: its private copy of the shim. */
+int recorder_shim_prepare(struct recorder *r);
+const char *const *recorder_shim_env(const struct recorder *r);
+/* Attaches to those that are there. The targets are targets already: what a shim says at once must be heard. */
+int recorder_shims(struct recorder *r);
+/* Looks at what a process has mapped. */
+void recorder_shim_look(struct recorder *r, pid_t view_pid);
+void recorder_shims_free(struct recorder *r);
+
+/* armed.c: what shims say of themselves */
+void recorder_on_shim(struct recorder *r, const struct gpubpf_shim *batch);
+void recorder_shim_task(struct recorder *r, const struct gpubpf_task *t);
+/* Calls are entered no more; the shims are asked to end and waited for. */
+int recorder_shims_end(struct recorder *r);
+void recorder_armed_free(struct recorder *r);
 
 /* describe.c: metadata and counters into the file */
 int recorder_describe(struct recorder *r);
@@ -74,6 +100,7 @@ void recorder_counts_free(struct recorder_counts *c);
 
 /* loop.c */
 int recorder_loop(struct recorder *r);
+int recorder_turn(struct recorder *r, int ms); /* waits up to so long, takes in what came */
 int recorder_drain(struct recorder *r); /* takes what is in the ring; number of records or a negative errno */
 int recorder_on_record(const struct gpubpf_rec *rec, void *recorder);
 int recorder_on_ring(void *recorder, void *data, size_t size);
