@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "batch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "phase.h"
+
+#define WORDS (BATCH_THREADS / 64)
+/* The worker copies 5 KiB under a claim: only its preemption makes it longer than a few hundred turns. */
+#define CLAIM_SPINS 200
+#define CLAIM_YIELDS 20
+
+_Atomic uint32_t shim_phase;
+_Atomic uint64_t shim_began;
+
+static struct batch *pool;
+static _Atomic uint64_t used[WORDS];
+static _Atomic unsigned high; /* rings below were a thread's at some time */
+static _Atomic uint64_t lost_without_ring;
+static pthread_key_t key;
+static struct batch_totals base; /* what the counters, which never go back, stood at when the session began */
+
+static void thread_is_gone(void *arg)
+{
+	struct batch *b = arg;
+
+	atomic_store_explicit(&b->retired, 1, memory_order_release);
+}
+
+int batch__map(void)
+{
+	void *p;
+	int e;
+
+	if (pool)
+		return 0;
+	/* Only what a thread comes to use is ever touched. */
+	p = mmap(NULL, sizeof(*pool) * BATCH_THREADS, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	e = pthread_key_create(&key, thread_is_gone);
+	if (e) {
+		munmap(p, sizeof(*pool) * BATCH_THREADS);
+		return e;
+	}
+	pool = p;
+	return 0;
+}
+
+static void raise_high(unsigned to)
+{
+	unsigned is = atomic_load(&high);
+
+	while (is < to && !atomic_compare_exchange_weak(&high, &is, to))
+		;
+}
+
+static struct batch *take(void)
+{
+	for (unsigned w = 0; w < WORDS; w++) {
+		uint64_t bits = atomic_load_explicit(&used[w], memory_order_relaxed);
+
+		while (~bits) {
+			unsigned bit = (unsigned)__builtin_ctzll(~bits);
+
+			/* Acquire: what the worker left in a ring that it gave back. */
+			if (!atomic_compare_exchange_weak_explicit(&used[w], &bits, bits | 1ull << bit,
+								   memory_order_acq_rel,
+								   memory_order_relaxed))
+				continue;
+			raise_high(w * 64 + bit + 1);
+			return &pool[w * 64 + bit];
+		}
+	}
+	return NULL;
+}
+
+static void give_back(struct batch *b)
+{
+	size_t i = (size_t)(b - pool);
+
+	atomic_store_explicit(&b->retired, 0, memory_order_relaxed);
+	atomic_fetch_and_explicit(&used[i / 64], ~(1ull << i % 64), memory_order_acq_rel);
+}
+
+struct batch *batch__mine(void)
+{
+	struct batch *b = pthread_getspecific(key);
+
+	if (__builtin_expect(b != NULL, 1))
+		return b;
+	b = take();
+	if (!b)
+		return NULL;
+	b->tid = (uint32_t)syscall(SYS_gettid);
+	b->load_start = 0;
+	b->context = NULL;
+	atomic_store_explicit(&b->open_start, 0, memory_order_relaxed);
+	/* May allocate, once per thread; nothing that CUPTI or the driver does is waited for in there. */
+	if (pthread_setspecific(key, b)) {
+		give_back(b);
+		return NULL;
+	}
+	return b;
+}
+
+void batch__lost_here(void)
+{
+	atomic_fetch_add_explicit(&lost_without_ring, 1, memory_order_relaxed);
+}
+
+/* A counter of which this thread is the only writer. */
+static void add(_Atomic uint64_t *c)
+{
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static bool claim(struct batch *b)
+{
+	return !atomic_load_explicit(&b->claim, memory_order_relaxed) &&
+	       !atomic_exchange_explicit(&b->claim, 1, memory_order_acquire);
+}
+
+static void release(struct batch *b)
+{
+	atomic_store_explicit(&b->claim, 0, memory_order_release);
+}
+
+static uint32_t waiting(const struct batch *b)
+{
+	return atomic_load_explicit(&b->head, memory_order_acquire) -
+	       atomic_load_explicit(&b->tail, memory_order_relaxed);
+}
+
+/* The owner. False: another is at it. */
+static bool hand_over(struct batch *b)
+{
+	if (!claim(b))
+		return false;
+	/* After the end of a session nothing follows its last status: batch__finish() had the claim before. */
+	while (phase__of(phase__word()) != PHASE_OFF && waiting(b) >= BATCH_HIT) {
+		uint32_t tail = atomic_load_explicit(&b->tail, memory_order_relaxed), at = tail % BATCH_RING;
+		uint32_t n = BATCH_RING - at < BATCH_HIT ? BATCH_RING - at : BATCH_HIT;
+
+		emit__hit(GPUBPF_PROBE_CALLS, &b->items[at], n);
+		atomic_store_explicit(&b->tail, tail + n, memory_order_release);
+	}
+	release(b);
+	return true;
+}
+
+static bool full(const struct batch *b)
+{
+	return atomic_load_explicit(&b->head, memory_order_relaxed) -
+		       atomic_load_explicit(&b->tail, memory_order_acquire) >=
+	       BATCH_RING;
+}
+
+/* The worker has the claim and will be done within microseconds unless it is not running: then the call is lost. */
+static bool make_room(struct batch *b)
+{
+	for (int i = 0; i < CLAIM_SPINS + CLAIM_YIELDS; i++) {
+		hand_over(b);
+		if (!full(b))
+			return true;
+		if (i >= CLAIM_SPINS)
+			sched_yield();
+	}
+	return false;
+}
+
+void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t cbid, uint32_t work)
+{
+	atomic_store_explicit(&b->last_correlation, correlation, memory_order_relaxed);
+	atomic_store_explicit(&b->has_correlation, 1, memory_order_relaxed);
+	atomic_store_explicit(&b->open_what, cbid | work << 16, memory_order_relaxed);
+	atomic_store_explicit(&b->open_start, start, memory_order_release);
+}
+
+void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call *call)
+{
+	uint32_t head = atomic_load_explicit(&b->head, memory_order_relaxed);
+	struct gpubpf_shim_call *slot = &b->items[head % BATCH_RING];
+
+	if (call->result == 0)
+		add(&b->done[call->work]);
+	if (full(b) && !make_room(b)) {
+		add(&b->lost);
+		goto closed;
+	}
+	*slot = *call;
+	slot->tid = b->tid;
+	/* Asleep since the callback began, over the end of a session: its calls were counted without this one. */
+	if (phase__session(phase__word()) != phase__session(word) || phase__of(phase__word()) == PHASE_OFF)
+		goto closed;
+	atomic_store_explicit(&b->head, head + 1, memory_order_release);
+	if (waiting(b) >= BATCH_HIT)
+		hand_over(b);
+closed:
+	/* Only now: batch__finish() reads this first and the ring afterwards, and so has the call from one of them. */
+	atomic_store_explicit(&b->open_start, 0, memory_order_release);
+}
+
+/* Over the rings that a thread has or had: free ones keep the counts and the last call of the threads that are gone. */
+static void each(void (*fn)(struct batch *b, void *arg), void *arg)
+{
+	unsigned n = atomic_load(&high);
+
+	for (unsigned i = 0; i < n; i++)
+		fn(&pool[i], arg);
+}
+
+struct out {
+	bool must;        /* wait for the claim */
+	uint32_t session; /* of the calls that are still open; 0: leave them */
+	uint32_t n;
+	struct gpubpf_shim_call items[BATCH_HIT];
+};
+
+static void out_send(struct out *o)
+{
+	emit__hit(GPUBPF_PROBE_CALLS, o->items, o->n);
+	o->n = 0;
+}
+
+/* Its owner is inside one hit at most, or not running: worth some milliseconds, not more. */
+static bool claim_in_time(struct batch *b)
+{
+	for (int i = 0; i < 2000; i++) {
+		if (claim(b))
+			return true;
+		if (i > 100)
+			usleep(10);
+	}
+	return false;
+}
+
+/* Moves what is in the ring into o; the last call that went is in *last. False: the claim was not to be had. */
+static bool empty_ring(struct batch *b, struct out *o, struct gpubpf_shim_call *last)
+{
+	uint32_t left;
+
+	do {
+		uint32_t tail, head;
+
+		if (o->must ? !claim_in_time(b) : !claim(b))
+			return false;
+		tail = atomic_load_explicit(&b->tail, memory_order_relaxed);
+		head = atomic_load_explicit(&b->head, memory_order_acquire);
+		for (; tail != head && o->n < BATCH_HIT; tail++)
+			*last = o->items[o->n++] = b->items[tail % BATCH_RING];
+		left = head - tail;
+		atomic_store_explicit(&b->tail, tail, memory_order_release);
+		release(b);
+		if (o->n == BATCH_HIT)
+			out_send(o);
+	} while (left);
+	return true;
+}
+
+static void collect_one(struct batch *b, void *arg)
+{
+	struct out *o = arg;
+	/* Before the ring: what a thread left behind was there before it went. */
+	bool gone = atomic_load_explicit(&b->retired, memory_order_acquire);
+	uint64_t start = atomic_load_explicit(&b->open_start, memory_order_acquire);
+	uint32_t what = atomic_load_explicit(&b->open_what, memory_order_relaxed);
+	uint32_t correlation = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
+	struct gpubpf_shim_call last = { 0 };
+
+	if (!gone && !waiting(b) && !o->session)
+		return;
+	if (!empty_ring(b, o, &last))
+		return;
+	if (o->session && start >= atomic_load(&shim_began) &&
+	    !(last.start == start && last.correlation == correlation)) {
+		if (o->n == BATCH_HIT)
+			out_send(o);
+		o->items[o->n++] = (struct gpubpf_shim_call){ .start = start,
+							      .correlation = correlation,
+							      .tid = b->tid,
+							      .cbid = (__u16)what,
+							      .domain = GPUBPF_DOMAIN_DRIVER,
+							      .work = (__u8)(what >> 16),
+							      .flags = GPUBPF_SHIM_CALL_NO_END,
+							      .session = o->session };
+	}
+	if (gone)
+		give_back(b);
+}
+
+void batch__collect(void)
+{
+	struct out o;
+
+	o.must = false;
+	o.session = 0;
+	o.n = 0;
+	each(collect_one, &o);
+	out_send(&o);
+}
+
+void batch__finish(uint32_t session)
+{
+	struct out o;
+
+	o.must = true;
+	o.session = session;
+	o.n = 0;
+	each(collect_one, &o);
+	out_send(&o);
+}
+
+static void drop_one(struct batch *b, void *arg)
+{
+	(void)arg;
+	if (claim_in_time(b)) {
+		atomic_store_explicit(&b->tail, atomic_load_explicit(&b->head, memory_order_acquire),
+				      memory_order_release);
+		release(b);
+	}
+	atomic_store_explicit(&b->open_start, 0, memory_order_relaxed);
+	atomic_store_explicit(&b->has_correlation, 0, memory_order_relaxed);
+	if (atomic_load_explicit(&b->retired, memory_order_acquire))
+		give_back(b);
+}
+
+static void sum_one(struct batch *b, void *arg)
+{
+	struct batch_totals *t = arg;
+
+	t->lost += atomic_load_explicit(&b->lost, memory_order_relaxed);
+	t->graphs += atomic_load_explicit(&b->done[GPUBPF_WORK_GRAPH], memory_order_relaxed);
+	for (int w = GPUBPF_WORK_LAUNCH; w <= GPUBPF_WORK_SET; w++) {
+		if (w != GPUBPF_WORK_GRAPH)
+			t->device += atomic_load_explicit(&b->done[w], memory_order_relaxed);
+	}
+}
+
+static void sum(struct batch_totals *t)
+{
+	*t = (struct batch_totals){ .lost = atomic_load_explicit(&lost_without_ring, memory_order_relaxed) };
+	each(sum_one, t);
+}
+
+void batch__begin(void)
+{
+	each(drop_one, NULL);
+	sum(&base);
+}
+
+void batch__totals(struct batch_totals *t)
+{
+	sum(t);
+	t->lost -= base.lost;
+	t->device -= base.device;
+	t->graphs -= base.graphs;
+}
+
+static void open_device_one(struct batch *b, void *arg)
+{
+	uint32_t work = atomic_load_explicit(&b->open_what, memory_order_relaxed) >> 16;
+
+	if (atomic_load_explicit(&b->open_start, memory_order_acquire) && work >= GPUBPF_WORK_LAUNCH &&
+	    work <= GPUBPF_WORK_SET)
+		*(bool *)arg = true;
+}
+
+bool batch__open_device_call(void)
+{
+	bool open = false;
+
+	each(open_device_one, &open);
+	return open;
+}
+
+struct last {
+	bool any;
+	uint32_t correlation;
+};
+
+static void last_one(struct batch *b, void *arg)
+{
+	struct last *l = arg;
+	uint32_t c = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
+
+	if (!atomic_load_explicit(&b->has_correlation, memory_order_relaxed))
+		return;
+	if (!l->any || (int32_t)(c - l->correlation) > 0)
+		l->correlation = c;
+	l->any = true;
+}
+
+bool batch__last_correlation(uint32_t *correlation)
+{
+	struct last l = { .any = false };
+
+	each(last_one, &l);
+	*correlation = l.correlation;
+	return l.any;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef GPUBPF_SHIM_CLOCK_H
+#define GPUBPF_SHIM_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "events.h"
+
+struct cupti;
+
+static inline uint64_t clock__read(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t now_ns(void)
+{
+	return clock__read(CLOCK_MONOTONIC);
+}
+
+/* What CUPTI asks for its times: CLOCK_MONOTONIC. CUPTI's threads and the application's call it. */
+uint64_t clock__timestamp(void);
+
+/*
+ * Fills a to e of a GPUBPF_STATUS_CLOCK: the clocks of one moment, the narrowest of many brackets between two reads of
+ * CLOCK_MONOTONIC. `c`: whose clock is read too (its owner calls); NULL: none.
+ */
+void clock__pair(const struct cupti *c, struct gpubpf_status *s);
+
+#endif
