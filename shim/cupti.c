@@ -109,7 +109,10 @@ bool cupti__knows(const struct cupti *c, int domain, uint32_t cbid)
 {
 	const char *name = NULL;
 
-	return c->get_callback_name && c->get_callback_name(domain, cbid, &name) == ABI_SUCCESS && name;
+	if (!c->get_callback_name ||
+	    (domain != ABI_CB_DOMAIN_DRIVER_API && domain != ABI_CB_DOMAIN_RUNTIME_API))
+		return true;
+	return c->get_callback_name(domain, cbid, &name) == ABI_SUCCESS && name;
 }
 
 enum gpubpf_reason cupti__reason(enum gpubpf_facility facility, cupti_result r)

@@ -78,7 +78,7 @@ struct cupti {
  */
 int cupti__open(struct cupti *c);
 
-/* Whether this CUPTI knows the callback id of a domain. */
+/* Whether this CUPTI knows the callback id. It tells for the driver's and the runtime's only: of others, true. */
 bool cupti__knows(const struct cupti *c, int domain, uint32_t cbid);
 
 /* What a result of this facility means for the session. 0: success. */

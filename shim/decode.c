@@ -247,7 +247,7 @@ static int bad(struct decode *d, cupti_result r)
 int decode__buffer(struct decode *d, uint8_t *buffer, size_t valid, decode_sink *sink, void *arg)
 {
 	struct cupti_record *r = NULL;
-	const uint8_t *last = NULL;
+	const uint8_t *at, *last = NULL;
 	struct gpubpf_activity a;
 	cupti_result res;
 	size_t left, want;
@@ -262,11 +262,12 @@ int decode__buffer(struct decode *d, uint8_t *buffer, size_t valid, decode_sink 
 		if (res != ABI_SUCCESS)
 			return bad(d, res);
 		/* A walk that does not move would never end, on a thread that CUPTI waits for. */
-		if (!r || (const uint8_t *)r < buffer || (const uint8_t *)r <= last ||
-		    (size_t)((const uint8_t *)r - buffer) > valid - sizeof(*r))
+		at = (const uint8_t *)r;
+		if (at < buffer || at <= last || at > buffer + valid ||
+		    buffer + valid - at < (ptrdiff_t)sizeof(*r))
 			return bad(d, ABI_ERROR_UNKNOWN);
-		last = (const uint8_t *)r;
-		left = valid - (last - buffer);
+		last = at;
+		left = buffer + valid - at;
 		count(&d->records);
 		want = size_of(d, r->kind);
 		if (!want || want > left) {
