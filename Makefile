@@ -94,15 +94,9 @@ $(B)/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The shim goes into the program as it is loaded elsewhere: without what only debuggers read.
-SHIM_SO := $(if $(wildcard shim/shim.mk),$(B)/shim/libgpubpf-shim.so)
-$(B)/gen/shim.so: $(SHIM_SO)
+$(SHIM_IMAGE): user/shim_image.S $(B)/shim/libgpubpf-shim.so $(B)/.flags
 	@mkdir -p $(@D)
-	$(call step,STRIP)$(STRIP) -o $@ $<
-
-$(SHIM_IMAGE): user/shim_image.S $(if $(SHIM_SO),$(B)/gen/shim.so) $(B)/.flags
-	@mkdir -p $(@D)
-	$(call step,AS)$(CC) $(if $(SHIM_SO),-DSHIM_FILE='"$(B)/gen/shim.so"') -c -o $@ $<
+	$(call step,AS)$(CC) -DSHIM_FILE='"$(B)/shim/libgpubpf-shim.so"' -c -o $@ $<
 
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -227,7 +221,7 @@ check-cppcheck: $(GEN)
 
 check-tidy: $(GEN)
 	$(call need-tool,CLANG_TIDY,check)@printf '%s\n' $(LIB_SRC) $(CMD_SRC) | \
-		xargs -P 2 -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(filter-out -Wno-%,$(BASE_CFLAGS)) 2>/dev/null' sh
+		xargs -P 2 -n 1 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(patsubst -I$(B)/gen,-isystem $(B)/gen,$(filter-out -Wno-%,$(BASE_CFLAGS))) 2>/dev/null' sh
 
 format: ## format the C sources in place
 	$(call need-tool,CLANG_FORMAT,check)$(CLANG_FORMAT) -i $(SOURCES)

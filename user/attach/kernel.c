@@ -182,7 +182,7 @@ int kernel_try(enum attach_method m, struct err *err)
 	unsigned type = m == ATTACH_SESSION ? KERNEL_UPROBE_SESSION
 			: m == ATTACH_MULTI ? KERNEL_UPROBE_MULTI
 					    : 0;
-	uint64_t offset, cookie = 1;
+	uint64_t offset = 0, cookie = 1;
 	int prog, link, e = kernel_own_offset(anchor, &offset);
 
 	if (e)

