@@ -24,20 +24,21 @@ char LICENSE[] SEC("license") = "GPL";
  * From Linux 6.13 (x86-64; aarch64 6.17) the JIT gives a program with a large stack one per CPU instead of the
  * task's, taking programs of this type for ones that nothing preempts. Uprobes can be preempted, and the next
  * task's run on that CPU then overwrites the locals of the first. A program that holds a tail call keeps to the
- * task's stack; this one is never reached.
+ * task's stack; this one is never reached. Programs of two attach types cannot hold the same array.
  */
-struct {
+struct no_program {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} no_program SEC(".maps");
+};
+struct no_program no_program SEC(".maps"), no_shim_program SEC(".maps");
 
-static __always_inline void stay_on_task_stack(struct pt_regs *ctx)
-{
-	if (never)
-		bpf_tail_call(ctx, &no_program, 0);
-}
+#define stay_on_task_stack(ctx, array)                                                                       \
+	do {                                                                                                 \
+		if (never)                                                                                   \
+			bpf_tail_call(ctx, array, 0);                                                        \
+	} while (0)
 
 /*
  * Entry and return in one program. The kernel says which of the two it is through the kfunc
@@ -49,7 +50,7 @@ int call_session(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_program);
 	if (arch_ip(ctx) == bpf_get_func_ip(ctx))
 		return call_enter(ctx, cookie);
 	return call_return(ctx, cookie);
@@ -58,7 +59,7 @@ int call_session(struct pt_regs *ctx)
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_program);
 	call_enter(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
@@ -66,7 +67,7 @@ int call_entry(struct pt_regs *ctx)
 SEC("uretprobe")
 int call_exit(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_program);
 	return call_return(ctx, bpf_get_attach_cookie(ctx));
 }
 
@@ -82,7 +83,7 @@ static __always_inline __u64 patched_cookie(void)
 SEC("uprobe")
 int call_entry_percall(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_program);
 	call_enter(ctx, patched_cookie());
 	return 0;
 }
@@ -90,21 +91,21 @@ int call_entry_percall(struct pt_regs *ctx)
 SEC("uretprobe")
 int call_exit_percall(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_program);
 	return call_return(ctx, patched_cookie());
 }
 
 SEC("uprobe")
 int shim_probe(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_shim_program);
 	return shim_hit(ctx, bpf_get_attach_cookie(ctx));
 }
 
 SEC("uprobe")
 int shim_probe_percall(struct pt_regs *ctx)
 {
-	stay_on_task_stack(ctx);
+	stay_on_task_stack(ctx, &no_shim_program);
 	return shim_hit(ctx, patched_cookie());
 }
 

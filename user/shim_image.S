@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shim inside this program: `gpubpf record` needs no other file. SHIM_FILE is $(B)/shim/libgpubpf-shim.so, stripped. */
+/* The shim inside this program: `gpubpf record` needs no other file. SHIM_FILE is $(B)/shim/libgpubpf-shim.so. */
 	.section .rodata
 	.globl	gpubpf_shim_begin
 	.hidden	gpubpf_shim_begin
@@ -7,9 +7,7 @@
 	.hidden	gpubpf_shim_end
 	.balign	16
 gpubpf_shim_begin:
-#ifdef SHIM_FILE
 	.incbin	SHIM_FILE
-#endif
 gpubpf_shim_end:
 	.byte	0
 	.section .note.GNU-stack, "", %progbits

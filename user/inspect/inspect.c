@@ -47,45 +47,6 @@ int inspection__open(struct inspection *s, const char *path, struct err *err)
 	return r ? err_set(err, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct err *err)
-{
-	const struct gpubpf_rec *rec;
-	int r;
-
-	while ((r = capture_reader__next(s->reader, &rec, err)) > 0) {
-		const struct gpubpf_call *c = (const struct gpubpf_call *)rec;
-
-		if (rec->kind == GPUBPF_REC_TASK)
-			s->tasks++;
-		else if (rec->kind == GPUBPF_REC_XID)
-			s->xids++;
-		else if (c->flags & GPUBPF_CALL_OPEN)
-			s->open_calls++;
-		else
-			s->calls++, s->in_file[c->api]++;
-		r = fn ? fn(s, rec, arg) : 0;
-		if (r)
-			return r;
-	}
-	if (r < 0)
-		return err_prefix(err, r, "%s", s->path);
-	ledger_compute(&(struct ledger_input){ .tab = s->tab,
-					       .counts = s->counts,
-					       .meta = s->meta,
-					       .status = s->status,
-					       .footer = s->footer,
-					       .in_file = s->in_file,
-					       .nin_file = GPUBPF_API_MAX },
-		       &s->ledger);
-	return 0;
-}
-
-void inspection__close(struct inspection *s)
-{
-	apitab__free(s->tab);
-	capture_reader__close(s->reader);
-}
-
 const char *inspect_task_event(uint32_t event)
 {
 	static const char *const names[] = {

@@ -20,7 +20,10 @@
 struct armed {
 	uint32_t tgid;
 	uint32_t session;
-	bool waiting; /* hello came, and neither an end nor a failure */
+	bool waiting; /* armed, and neither an end nor a failure */
+	uint32_t refused,
+		troubled; /* facilities, a bit each; statuses are repeated for recorders that come later */
+	bool failed;
 	UT_hash_handle hh;
 };
 
@@ -146,15 +149,36 @@ static void refused(struct recorder *r, uint32_t tgid, const struct gpubpf_statu
 		recorder_say(r, "%s", text);
 }
 
+static bool first_time(uint32_t *said, unsigned facility)
+{
+	uint32_t bit = 1u << (facility & 31);
+	bool first = !(*said & bit);
+
+	*said |= bit;
+	return first;
+}
+
+/* Hello or status, whichever comes first. */
+static void in_session(struct recorder *r, struct armed *a, uint32_t session)
+{
+	if (session == a->session)
+		return;
+	*a = (struct armed){ .tgid = a->tgid, .session = session, .hh = a->hh };
+	r->res->sessions++;
+}
+
 static void on_status(struct recorder *r, struct armed *a, const struct gpubpf_status *s)
 {
+	in_session(r, a, s->session);
 	switch (s->kind) {
 	case GPUBPF_STATUS_ARMED:
 		a->waiting = true;
 		break;
 	case GPUBPF_STATUS_FAILED:
 		a->waiting = false;
-		failed(r, a->tgid, s);
+		if (!a->failed)
+			failed(r, a->tgid, s);
+		a->failed = true;
 		break;
 	case GPUBPF_STATUS_DISARMED:
 		a->waiting = false;
@@ -163,8 +187,12 @@ static void on_status(struct recorder *r, struct armed *a, const struct gpubpf_s
 				      "work still ran on the device when the recording ended", a->tgid);
 		break;
 	case GPUBPF_STATUS_FACILITY:
+		/* without the subscription nothing works, and that it failed is said once */
+		if (s->value && s->code != GPUBPF_FACILITY_SUBSCRIBE && first_time(&a->refused, s->code))
+			refused(r, a->tgid, s);
+		break;
 	case GPUBPF_STATUS_CUPTI_ERROR:
-		if (s->value)
+		if (s->value && first_time(&a->troubled, s->code))
 			refused(r, a->tgid, s);
 		break;
 	default:
@@ -184,15 +212,10 @@ void recorder_on_shim(struct recorder *r, const struct gpubpf_shim *b)
 	for (uint32_t i = 0; i < b->count; i++) {
 		const void *item = (const char *)b->items + (size_t)i * b->item_size;
 
-		if (b->probe == GPUBPF_PROBE_STATUS) {
+		if (b->probe == GPUBPF_PROBE_STATUS)
 			on_status(r, a, item);
-		} else {
-			const struct gpubpf_hello *h = item;
-
-			a->session = h->session;
-			a->waiting = h->time_source != 0;
-			r->res->hellos++;
-		}
+		else
+			in_session(r, a, ((const struct gpubpf_hello *)item)->session);
 	}
 }
 

@@ -41,7 +41,7 @@ struct recorder_result {
 	struct ledger ledger;
 	uint64_t calls, records, bytes, duration_ns;
 	size_t processes, libraries;
-	size_t shims, hellos; /* files of the shim attached to; sessions that began */
+	size_t shims, sessions; /* files of the shim attached to; sessions that began */
 	const char *end_reason;
 	bool launched;
 	int exit_status;               /* of the launched command */
