@@ -13,6 +13,40 @@
  * made and unmade and while a function is loaded, which under lazy loading (CUDA_MODULE_LOADING=LAZY, the default)
  * is inside its first launch; the tools' resource callbacks are called inside. CUPTI's worker takes it for reading.
  */
+/*
+ * What a test may ask of the simulated libcupti (cupti/) by the environment. N-th counts the records of the device
+ * (kernels, copies, sets, whole graphs) of the process from 1.
+ *
+ * SIMCUPTI_LOG=FILE        A line for each call of CUPTI at its entry (>) and its end (<), and for what it does (!):
+ *                          SEQUENCE NANOSECONDS PID TID WHERE TEXT. WHERE is what CUPTI callback the thread is
+ *                          inside of: - api resource request complete clock. The lines of a process are in order.
+ * SIMCUPTI_FAIL=FUNCTION:ARG:RESULT[:N][,…]
+ *                          The call (the N-th such) of FUNCTION with ARG (*: any) gives RESULT and does nothing.
+ *                          ARG is the kind, cbid, domain or attribute, the flag of a flush, otherwise 0.
+ * SIMCUPTI_DELAY=FUNCTION:ARG:MS[:N][,…]   It takes MS longer, before it does anything.
+ * SIMCUPTI_LOST=N          Every N-th record is lost, uncounted.
+ * SIMCUPTI_DROP=N          Every N-th record is dropped: cuptiActivityGetNumDroppedRecords() counts it.
+ * SIMCUPTI_ZERO=N          Every N-th record has start = end = 0.
+ * SIMCUPTI_BACKWARD=N      Every N-th record has start and end exchanged.
+ * SIMCUPTI_EARLY_NS=NS     The device's times are that much too early.
+ * SIMCUPTI_HOLD=1          No buffer is completed but by a forced flush.
+ * SIMCUPTI_FLUSH_MS=MS     A flush takes so long, with the driver's lock held for reading.
+ * SIMCUPTI_CORRELATION=N   The first correlation id. 0 is left out when the counter wraps.
+ * SIMCUPTI_VERSION=N       What cuptiGetVersion() says; the records stay those of 13.0.
+ * SIMCUPTI_ORDER=ORDER[,…] flush-before-callback: a resource callback (the driver's lock is held for writing) is
+ *                          made only once a flush is under way, which then cannot end before the callback does.
+ *                          flush-before-fork: a fork goes on only once a flush is under way, which lasts until the
+ *                          parent is through. flush-before-exit: the same of the handlers of atexit() that were
+ *                          registered before the first flush.
+ * SIMCUPTI_ORDER_MS=MS     How long these wait for a flush that does not come, and hold one (5000).
+ * SIMCUPTI_ABORT=WHAT[,…]  callback: abort when a function that is not for callbacks is called inside one;
+ *                          init: … when another thread is inside the first cuInit.
+ *
+ * What was measured of the real one, and holds here: a second subscriber gets 39, yet registering buffer callbacks
+ * and enabling kinds without a subscription works and takes the records away; where kinds were on before somebody
+ * else subscribes, nobody gets any; a clock that is registered while work is under way leaves that work's records
+ * without times; a forked child gets CUPTI_ERROR_NOT_INITIALIZED from everything.
+ */
 #ifndef SIMCUDA_SIM_H
 #define SIMCUDA_SIM_H
 

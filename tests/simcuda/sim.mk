@@ -17,12 +17,14 @@ SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c log.c init.c context.c mem.c al
 SIM_DRIVER_OBJ := $(SIM_DRIVER_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o) $(SIM)/obj/exports.o
 SIM_RT_SRC := $(wildcard $(SIM_DIR)/cudart/*.c)
 SIM_RT_OBJ := $(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
-SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
+SIM_CUPTI_SRC := $(filter-out %abi.c %abi_check.c,$(wildcard $(SIM_DIR)/cupti/*.c))
+SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
+SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo
 WORKLOAD_DRIVER := driver_demo launchloop procs
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
-SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
+SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
 	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest
 SIM_REAL := $(if $(CUDA_REAL),$(addprefix $(SIM)/real/,$(WORKLOADS) demo-static demo-ptds selftest abi_check.o) \
 	$(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/real/%.o))
@@ -39,6 +41,9 @@ $(SIM)/obj/exports.o: $(SIM)/obj/exports.c
 $(SIM)/obj/cudart/%.o: $(SIM_DIR)/cudart/%.c $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(SIM_CFLAGS) -I$(SIM_DIR)/include -c -o $@ $<
+$(SIM)/obj/cupti/%.o: $(SIM_DIR)/cupti/%.c $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) $(SIM_CFLAGS) -I$(SIM_DIR) -I$(SIM_DIR)/include -c -o $@ $<
 $(SIM)/obj/%.o: $(SIM_DIR)/%.c $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(SIM_DRIVER_CFLAGS) -c -o $@ $<
@@ -46,6 +51,11 @@ $(SIM)/obj/%.o: $(SIM_DIR)/%.c $(SIM_HEADERS)
 $(SIM)/libcuda.so.1: $(SIM_DRIVER_OBJ)
 	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs -o $@ $^ -ldl
 	@ln -sf libcuda.so.1 $(SIM)/libcuda.so
+# Its worker never ends, so it must not be unmapped.
+$(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(SIM_DIR)/cupti/cupti.map
+	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcupti.so.13 -Wl,-z,defs -Wl,-z,nodelete \
+		-Wl,-rpath,'$$ORIGIN' -Wl,--version-script=$(SIM_DIR)/cupti/cupti.map -o $@ $(SIM_CUPTI_OBJ) -ldl
+	@ln -sf libcupti.so.13 $(SIM)/libcupti.so
 $(SIM)/libcudart.so.13: $(SIM_RT_OBJ) $(SIM_DIR)/cudart/cudart.map
 	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcudart.so.13 -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=$(SIM_DIR)/cudart/cudart.map -o $@ $(SIM_RT_OBJ) -ldl

@@ -17,6 +17,12 @@
 
 #define SIM_TRACE_ABI 1
 
+struct sim_memory {
+	uint64_t address, bytes;
+	uint32_t kind; /* CUpti_ActivityMemoryKind; 0: none is known there */
+	uint32_t device, context;
+};
+
 /* One call of an exported function, for as long as it lasts. */
 struct sim_call {
 	const struct sim_api *api;
@@ -26,6 +32,7 @@ struct sim_call {
 	/* The tracer's own. */
 	uint32_t correlation; /* 0: not traced */
 	uint64_t start, data;
+	struct sim_memory memory; /* what is about to be freed */
 };
 
 enum sim_work_kind { SIM_WORK_KERNEL, SIM_WORK_COPY, SIM_WORK_SET, SIM_WORK_GRAPH };
@@ -87,6 +94,7 @@ struct sim_private {
 	bool (*graph)(uint64_t handle, uint32_t *id);
 	bool (*exec)(uint64_t handle, uint32_t *id);
 	bool (*node)(uint64_t handle, uint64_t *id);
+	struct sim_memory (*memory)(uint64_t address);
 	bool (*initializing)(void); /* another thread is inside the first cuInit */
 };
 

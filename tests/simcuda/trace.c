@@ -57,10 +57,12 @@ const char *trace__keep(const char *name)
 	return k->text;
 }
 
+/* As CUpti_ActivityMemoryKind. */
+static const uint8_t memory_kinds[] = { [MEM_DEVICE] = 3,  [MEM_POOL] = 3, [MEM_RESERVED] = 3,
+					[MEM_MANAGED] = 5, [MEM_HOST] = 2, [MEM_ARRAY] = 4 };
+
 static struct sim_side side(uint64_t ptr, const struct ctx *c)
 {
-	static const uint8_t kinds[] = { [MEM_DEVICE] = 3,  [MEM_POOL] = 3, [MEM_RESERVED] = 3,
-					 [MEM_MANAGED] = 5, [MEM_HOST] = 2, [MEM_ARRAY] = 4 };
 	struct sim_side s = { .memory = 1, .device = (uint32_t)c->device, .context = c->obj.id };
 	struct mem *m;
 	size_t left;
@@ -68,7 +70,7 @@ static struct sim_side side(uint64_t ptr, const struct ctx *c)
 	pthread_mutex_lock(&sim.lock);
 	m = mem__at(ptr);
 	if (m) {
-		s.memory = kinds[m->kind];
+		s.memory = memory_kinds[m->kind];
 		if (m->ctx) {
 			s.device = (uint32_t)m->ctx->device;
 			s.context = m->ctx->obj.id;
@@ -210,6 +212,25 @@ static bool node_id(uint64_t handle, uint64_t *id)
 	return n != NULL;
 }
 
+static struct sim_memory memory_info(uint64_t address)
+{
+	struct sim_memory info = { .address = address };
+	struct mem *m;
+
+	pthread_mutex_lock(&sim.lock);
+	m = mem__at(address);
+	if (m) {
+		info.bytes = m->bytes;
+		info.kind = memory_kinds[m->kind];
+	}
+	if (m && m->ctx) {
+		info.device = (uint32_t)m->ctx->device;
+		info.context = m->ctx->obj.id;
+	}
+	pthread_mutex_unlock(&sim.lock);
+	return info;
+}
+
 __attribute__((visibility("default"))) extern struct sim_private simcuda_private;
 struct sim_private simcuda_private = {
 	.abi = SIM_TRACE_ABI,
@@ -222,6 +243,7 @@ struct sim_private simcuda_private = {
 	.graph = graph_id,
 	.exec = exec_id,
 	.node = node_id,
+	.memory = memory_info,
 	.initializing = init__elsewhere,
 };
 
