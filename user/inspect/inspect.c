@@ -47,6 +47,14 @@ int inspection__open(struct inspection *s, const char *path, struct err *err)
 	return r ? err_set(err, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+void inspection__close(struct inspection *s)
+{
+	join__free(s->join);
+	model__free(s->own_model);
+	apitab__free(s->tab);
+	capture_reader__close(s->reader);
+}
+
 const char *inspect_task_event(uint32_t event)
 {
 	static const char *const names[] = {

@@ -8,6 +8,7 @@
 #include "capture/capture.h"
 #include "model/apitab.h"
 #include "model/ledger.h"
+#include "model/model.h"
 
 struct err;
 
@@ -25,7 +26,9 @@ struct inspection {
 	unsigned armed, missing, refused;
 	/* After inspection__read(): what the file holds. */
 	uint64_t in_file[GPUBPF_API_MAX]; /* call records, those of open calls left out */
-	uint64_t calls, open_calls, tasks, xids;
+	uint64_t calls, open_calls, tasks, xids, batches;
+	struct join *join;       /* of both observers; NULL: the capture holds nothing of the shim's */
+	struct model *own_model; /* what the join stands on where the caller has no model */
 	struct ledger ledger;
 };
 
@@ -34,8 +37,13 @@ int inspection__open(struct inspection *s, const char *path, struct err *err);
 
 /* Called with each record; other than 0 ends the reading and is returned. */
 typedef int inspection_fn(struct inspection *s, const struct gpubpf_rec *rec, void *arg);
-/* Reads every record (R10) and computes the ledger. */
+/* Reads every record (R10), joins the two observers and computes the ledger. */
 int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct err *err);
+/*
+ * The same for a caller with a model of its own, which is fed and finished: the join's processes are then the model's,
+ * and it must live as long as the inspection. A capture with nothing of the shim's costs no more than the model.
+ */
+int inspection__read_model(struct inspection *s, struct model *m, struct err *err);
 void inspection__close(struct inspection *s);
 
 /* Returns 0 or -ENOMEM; whether the stream took it is the caller's to ask. */

@@ -71,6 +71,8 @@ struct join_key { /* what stays the same from one execution to the next; number:
 	enum gpubpf_activity_kind kind;
 	uint32_t
 		name; /* kernel: 1 … join__names(); equal texts have one number in all processes. 0: not known (R9) */
+	uint32_t
+		name_id; /* kernel without a name: what the shim called it, within its process; 0: CUPTI gave none */
 	uint32_t grid[3], block[3];
 	bool has_cluster;
 	uint8_t cluster[3];
@@ -114,7 +116,7 @@ struct join_activity {
 	uint64_t queued, submitted; /* as start */
 	bool has_shim_call;         /* JOINED, NO_HOST_CALL, OTHER_CALL, some AMBIGUOUS */
 	uint64_t call_start;        /* of the shim's call */
-	int32_t result_failed;      /* the shim saw the call return an error */
+	bool call_failed;           /* the shim saw it return an error */
 	bool has_call;              /* JOINED */
 	struct join_host_call call; /* has_call */
 };
@@ -179,12 +181,21 @@ struct join_session {
 };
 
 size_t join__sessions(const struct join *j);
-const struct join_session *join__session(const struct join *j, size_t i); /* by process, then number */
+const struct join_session *join__session(const struct join *j, size_t i); /* by process, then time */
 const char *join_reason_name(unsigned reason);     /* "second_subscriber" …; NULL: not known */
 const char *join_facility_name(unsigned facility); /* "kernel" …; NULL: not known */
+const char *join_reason_text(unsigned reason);     /* for people; NULL: not known */
+const char *join_reason_remedy(unsigned reason);   /* "" when there is nothing to do */
 const char *join_loss_name(unsigned loss);         /* "cupti_dropped" …; NULL: not known */
 
+size_t join__modules(const struct join *j); /* loads and unloads, as they came */
+const struct gpubpf_module *join__module(const struct join *j, size_t i, const struct join_session **session);
+
 /* ---- Totals ---- */
+
+const char *join_kind_name(unsigned kind); /* of enum gpubpf_activity_kind: "kernel" …; NULL: not known */
+const char *join_link_name(enum join_link link);
+const char *join_time_name(enum join_time time);
 
 /*
  * Calls of the application (depth 0) whose record is in the file, each in exactly one term:
@@ -246,7 +257,14 @@ struct join_totals {
 	uint64_t armed_sessions, failed_sessions, open_sessions;
 	uint64_t loss[JOIN_LOSSES]; /* sums over the sessions */
 	uint64_t activities, kernels, copies, sets;
-	uint64_t processes_unwatched; /* processes that called for work and had no armed session */
+	uint64_t processes;           /* that called for work */
+	uint64_t processes_unwatched; /* of them: had no armed session */
+	uint64_t graphs;              /* that ran nodes, per session */
+	uint64_t graph_launches;      /* of them */
+	uint64_t graph_nodes;         /* executions in these launches */
+	uint64_t graph_unknown;       /* launches of graphs from before the capture: how many nodes is not known */
+	uint64_t
+		graph_shortfall; /* executions that the launches lack against the one of their graph that ran most */
 };
 
 const struct join_totals *join__totals(const struct join *j);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "events.h"
-#include "model/ledger.h"
+#include "model/ledger_priv.h"
 
 static const char *const global_names[] = {
 	[GPUBPF_G_TASK_LOST] = "task_lost",     [GPUBPF_G_TARGETS_FULL] = "targets_full",
@@ -21,9 +21,8 @@ const char *ledger_global_name(unsigned global)
 }
 
 /* A list that is full says so in its last line. */
-__attribute__((format(printf, 6, 7))) static void say(struct ledger_reason *list, unsigned *n,
-						      const char *code, uint64_t count, const char *remedy,
-						      const char *fmt, ...)
+void ledger_say(struct ledger_reason *list, unsigned *n, const char *code, uint64_t count, const char *remedy,
+		const char *fmt, ...)
 {
 	struct ledger_reason *r = &list[*n < LEDGER_REASONS_MAX ? *n : LEDGER_REASONS_MAX - 1];
 	va_list ap;
@@ -43,9 +42,6 @@ __attribute__((format(printf, 6, 7))) static void say(struct ledger_reason *list
 	va_end(ap);
 	snprintf(r->remedy, sizeof(r->remedy), "%s", remedy);
 }
-
-#define REASON(l, ...) say((l)->reason, &(l)->nreasons, __VA_ARGS__)
-#define FACT(l, ...) say((l)->fact, &(l)->nfacts, __VA_ARGS__)
 
 static struct ledger_line *line_of(const struct ledger_input *in, struct ledger *l, uint32_t api)
 {
@@ -326,7 +322,9 @@ static enum ledger_verdict judge(const struct ledger_input *in, struct ledger *l
 		       "no call of a traced entry point was counted");
 		return LEDGER_EMPTY;
 	}
-	return l->nreasons ? LEDGER_INCOMPLETE : LEDGER_UNCONTRADICTED;
+	if (l->nreasons)
+		return LEDGER_INCOMPLETE;
+	return l->device.agrees ? LEDGER_RECONCILED : LEDGER_UNCONTRADICTED;
 }
 
 void ledger_compute(const struct ledger_input *in, struct ledger *l)
@@ -341,6 +339,7 @@ void ledger_compute(const struct ledger_input *in, struct ledger *l)
 		add_counts(in, l);
 	add_writer(in, l);
 	add_up(l);
+	ledger_device(in, l); /* first: that the device was silent is said before anything else */
 	if (in->counts) {
 		name_losses(l);
 		name_globals(in, l);
@@ -371,26 +370,26 @@ const char *ledger_verdict_name(enum ledger_verdict v)
 	}
 }
 
-#define ONE_OBSERVER "no device observer in this capture: what the GPU did about these calls was not seen"
-
 void ledger_headline(const struct ledger *l, char *buf, size_t n)
 {
 	const char *name = ledger_verdict_name(l->verdict);
+	char device[320];
 
+	ledger_device_text(l, device, sizeof(device));
 	switch (l->verdict) {
 	case LEDGER_UNCONTRADICTED:
 		snprintf(buf, n,
 			 "%s: %" PRIu64
 			 " calls counted by the host observer, and nothing contradicts it (%s)",
-			 name, l->total.calls, ONE_OBSERVER);
+			 name, l->total.calls, device);
 		return;
 	case LEDGER_INCOMPLETE:
 		snprintf(buf, n, "%s: %s%s (%s)", name,
 			 l->nreasons ? l->reason[0].text : "something is missing",
-			 l->nreasons > 1 ? "; more below" : "", ONE_OBSERVER);
+			 l->nreasons > 1 ? "; more below" : "", device);
 		return;
 	case LEDGER_RECONCILED:
-		snprintf(buf, n, "%s: both observers agree", name);
+		snprintf(buf, n, "%s: %s", name, device);
 		return;
 	default:
 		snprintf(buf, n, "%s: %s", name,

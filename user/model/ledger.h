@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ledger: what was counted against what was recorded, per population, and the verdict that follows. Per
- * line it holds that
+ * line of the host it holds that
  *
  *   calls = recorded + lost_ring + lost_thread + lost_depth + abandoned + in_flight + unexplained
  *
@@ -10,6 +10,14 @@
  *
  * The recorder computes it before it writes the footer, every reader computes it again from the counters
  * and from what the file really holds. Neither believes a stored verdict.
+ *
+ * Where the device observer was there, a second table says what became of every call that asks the device for work:
+ *
+ *   calls = matched + failed + captured + no_work + outside + invalid_time + in_flight + abandoned + lost_ring
+ *         + lost_shim + dropped + ambiguous + unexplained
+ *
+ * It needs the join of both observers (user/join), so readers alone compute it: a footer holds the host's lines and
+ * what became of the shim's batches (gpubpf.ProbeCounts), never a device line.
  */
 #ifndef GPUBPF_LEDGER_H
 #define GPUBPF_LEDGER_H
@@ -19,6 +27,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "join/join.h"
 #include "model/apitab.h"
 
 /* Zero is not healthy (R1): a zero-initialised ledger is "not evaluable". */
@@ -27,7 +36,8 @@ enum ledger_verdict {
 	LEDGER_EMPTY = 1,          /* no call was counted */
 	LEDGER_INCOMPLETE = 2,     /* something is known to be missing; the reasons name it */
 	LEDGER_UNCONTRADICTED = 3, /* one observer, and nothing contradicts it */
-	LEDGER_RECONCILED = 4,     /* two observers agree: not reachable with the host observer alone */
+	LEDGER_RECONCILED =
+		4, /* two observers agree on every call: not reachable with the host observer alone */
 };
 
 struct ledger_line {
@@ -53,7 +63,36 @@ struct ledger_reason {
 	char remedy[256]; /* what to do about this cause (R4); "" when there is nothing to do */
 };
 
-#define LEDGER_REASONS_MAX 24
+#define LEDGER_REASONS_MAX 32
+
+/* Calls of the application (depth 0) of one population. */
+struct ledger_device_line {
+	const char *population;
+	uint64_t calls; /* by the counters; in the file, where the counters are of another moment */
+	uint64_t matched, failed, captured, no_work, outside, invalid_time, in_flight, abandoned;
+	uint64_t lost_ring; /* records of calls, and batches of the shim, that found no way into the file */
+	uint64_t lost_shim, dropped, ambiguous;
+	int64_t unexplained;
+	uint64_t executions; /* on the device, of these calls: explains nothing */
+};
+
+enum ledger_device_state {
+	LEDGER_DEVICE_NONE = 0, /* no device observer */
+	LEDGER_DEVICE_UNREAD,   /* it was there; this ledger was computed without its records (recording) */
+	LEDGER_DEVICE_FAILED,   /* it was there, and no process was armed */
+	LEDGER_DEVICE_SILENT,   /* armed, and nothing that ran was reported, though calls asked for work */
+	LEDGER_DEVICE_PARTIAL,  /* some calls were made outside its sessions */
+	LEDGER_DEVICE_WHOLE,    /* every call was made inside a session */
+};
+
+struct ledger_device {
+	enum ledger_device_state state;
+	bool agrees; /* WHOLE, and every call is accounted for by both */
+	struct ledger_device_line line[JOIN_POPULATIONS], total;
+	uint64_t activities;
+	unsigned reason; /* enum gpubpf_reason of the first session that failed; 0: none given */
+	uint64_t failed_sessions;
+};
 
 struct ledger {
 	enum ledger_verdict verdict;
@@ -64,6 +103,7 @@ struct ledger {
 	unsigned nreasons;
 	struct ledger_reason fact[LEDGER_REASONS_MAX]; /* true and worth saying, but no loss */
 	unsigned nfacts;
+	struct ledger_device device;
 };
 
 struct ledger_input {
@@ -85,6 +125,7 @@ struct ledger_input {
 	 * records were not read. */
 	const uint64_t *in_file;
 	size_t nin_file;
+	const struct join *join; /* of the records of the file; NULL: none of the device observer */
 };
 
 /* `l` needs no initialisation and owns nothing. */
@@ -100,6 +141,8 @@ struct ledger_footer {
 	Gpubpf__LedgerLine *lines[API_POPULATIONS];
 };
 void ledger_fill_footer(const struct ledger *l, struct ledger_footer *store, Gpubpf__Footer *footer);
+
+const char *ledger_device_state_name(enum ledger_device_state s); /* "none", "whole" … */
 
 /* gpubpf.GlobalCount.name of an enum gpubpf_global; NULL beyond the known ones. */
 const char *ledger_global_name(unsigned global);

@@ -19,6 +19,7 @@ int model__new(const struct apitab *tab, const struct model_opts *o, struct mode
 	graphs__init(&m->graphs);
 	launches__init(&m->launches);
 	copies__init(&m->copies);
+	syncs__init(&m->syncs);
 	allocs__init(&m->allocs);
 	hmap__init(&m->failures, 16, sizeof(struct failure));
 	m->tab = tab;
@@ -62,6 +63,7 @@ void model__free(struct model *m)
 		allocs__drop(hmap__at(&m->procs.lives, i));
 	launches__clear(&m->launches);
 	copies__clear(&m->copies);
+	syncs__clear(&m->syncs);
 	graphs__clear(&m->graphs);
 	hmap__clear(&m->failures);
 	names__free(m->names);
@@ -161,7 +163,11 @@ static int by_class(struct model *m, const struct view *v)
 		return v->thread->selected ? launches__call(&m->launches, m->names, v) : 0;
 	case API_COPY:
 	case API_SET:
-		return v->thread->selected ? copies__call(&m->copies, v) : 0;
+		if (!v->thread->selected)
+			return 0;
+		return copies__call(&m->copies, v) || syncs__call(&m->syncs, v) ? -ENOMEM : 0;
+	case API_SYNC:
+		return v->thread->selected ? syncs__call(&m->syncs, v) : 0;
 	case API_ALLOC:
 	case API_FREE:
 		return v->proc->selected ? allocs__call(&m->allocs, v) : 0;
@@ -205,10 +211,17 @@ static int on_call(struct model *m, const struct gpubpf_call *c)
 	} else {
 		m->filtered++;
 	}
-	if (rc || c->depth)
-		return rc;
-	graphs__mark(&m->graphs, &v);
-	return by_class(m, &v);
+	if (!rc && !c->depth)
+		graphs__mark(&m->graphs, &v);
+	if (!rc && m->watch)
+		rc = m->watch(&v, m->watch_arg);
+	return rc || c->depth ? rc : by_class(m, &v);
+}
+
+void model__watch(struct model *m, model_call_fn *fn, void *arg)
+{
+	m->watch = fn;
+	m->watch_arg = arg;
 }
 
 static int on_task(struct model *m, const struct gpubpf_task *t)
@@ -234,6 +247,9 @@ int model__add(struct model *m, const struct gpubpf_rec *rec)
 		return on_task(m, (const struct gpubpf_task *)rec);
 	case GPUBPF_REC_XID:
 		m->xids++;
+		return 0;
+	case GPUBPF_REC_SHIM:
+		m->batches++;
 		return 0;
 	default:
 		m->others++;

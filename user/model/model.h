@@ -13,6 +13,7 @@
 #include "model/copies.h"
 #include "model/graphs.h"
 #include "model/launches.h"
+#include "model/syncs.h"
 
 struct apistat {
 	uint64_t calls;  /* depth 0; = returned + open + unmeasured */
@@ -36,8 +37,13 @@ struct model_opts {
 	bool threads; /* keep API statistics per thread */
 };
 
+/* A call as the model understands it, of any process and depth. 0 or a negative errno, which ends the reading. */
+typedef int model_call_fn(const struct view *v, void *arg);
+
 struct model {
 	const struct apitab *tab;
+	model_call_fn *watch;
+	void *watch_arg;
 	struct plan *plans;
 	size_t nplans;
 	bool threads;
@@ -47,12 +53,14 @@ struct model {
 	struct graphs graphs;
 	struct launches launches;
 	struct copies copies;
+	struct syncs syncs;
 	struct allocs allocs;
 	struct apistat *apis; /* by API id */
 	struct hmap failures;
 	uint64_t *in_file; /* call records by API id, all processes, open ones left out: for the ledger */
 
-	uint64_t records, calls, tasks, xids, others;
+	uint64_t records, calls, tasks, xids, batches,
+		others;             /* batches: of the shim; user/join reads them */
 	uint64_t unknown_api;       /* calls of an id that the metadata does not describe */
 	uint64_t filtered;          /* calls of processes or threads that were not asked for */
 	uint64_t first_ns, last_ns; /* of calls; meaningful when calls > 0 */
@@ -60,6 +68,8 @@ struct model {
 
 /* The table must outlive the model. 0 or -ENOMEM. */
 int model__new(const struct apitab *tab, const struct model_opts *o, struct model **out);
+/* `fn` sees every call that follows. */
+void model__watch(struct model *m, model_call_fn *fn, void *arg);
 /* One record, in the order of the file; its sizes were checked by the reader. 0 or -ENOMEM. */
 int model__add(struct model *m, const struct gpubpf_rec *rec);
 /* After the last record. 0 or -ENOMEM. */

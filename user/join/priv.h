@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of user/join share. Numbers of elements are 32 bits wide; a reference is a number + 1, 0 for none. */
+#ifndef GPUBPF_JOIN_PRIV_H
+#define GPUBPF_JOIN_PRIV_H
+
+#include "join/join.h"
+#include "join/vec.h"
+#include "model/model.h"
+
+/* A call of the host, of a population. */
+struct bcall {
+	uint64_t entry;
+	uint32_t dur;    /* pack_dur(); meaningful with BCALL_RETURNED */
+	uint32_t thread; /* number of a struct bthread */
+	uint32_t info;
+	uint32_t scall; /* reference; the outermost that fits */
+};
+
+#define BCALL_API(info) ((info)&0xfff)
+#define BCALL_POPULATION(info) ((info) >> 12 & 3)
+#define BCALL_SET_POPULATION(p) ((uint32_t)(p) << 12)
+enum {
+	BCALL_FAILED = 1 << 14,
+	BCALL_OPEN = 1 << 15,
+	BCALL_RETURNED = 1 << 16,
+	BCALL_CAPTURED = 1 << 17,
+	BCALL_NESTED = 1 << 18,
+	BCALL_NO_WORK = 1 << 19,
+	BCALL_AMBIGUOUS = 1 << 20,
+	BCALL_ACTS = 1 << 21,  /* something ran for it */
+	BCALL_VALID = 1 << 22, /* with times that hold */
+};
+
+/* A call as the shim saw it. */
+struct scall {
+	uint64_t start;
+	uint32_t dur; /* pack_dur() */
+	uint32_t correlation;
+	uint32_t thread; /* number of a struct sthread */
+	uint32_t bcall;  /* reference */
+	uint32_t next;   /* reference: another with the same session and correlation id */
+	uint32_t info;
+};
+
+#define SCALL_WORK(info) ((info)&7)
+enum {
+	SCALL_FAILED = 1 << 3,
+	SCALL_NO_END = 1 << 4,
+	SCALL_AMBIGUOUS = 1 << 5,
+	SCALL_COUNTED = 1 << 6, /* by the count of graph nodes */
+};
+#define SCALL_ACTS_SHIFT 12 /* above: how many things ran for it, as far as that fits */
+
+#define ACT_AMBIGUOUS UINT32_MAX /* act.call: several calls have this id and nothing tells which */
+
+struct act {
+	uint64_t start, end;
+	uint64_t aux; /* copy, set: bytes; kernel: reference into join.latency */
+	uint32_t correlation;
+	uint32_t key, lane; /* numbers */
+	uint32_t node;      /* reference */
+	uint32_t call;      /* reference to a scall, or ACT_AMBIGUOUS */
+	uint32_t arrival;   /* ms, modulo 2^32 */
+};
+
+struct latency {
+	uint64_t queued, submitted;
+	bool has_queued, has_submitted;
+};
+
+struct bthread {         /* a thread of a process life, as the host sees it */
+	uint64_t key[2]; /* struct proc *, tid */
+	uint32_t number;
+	uint32_t ncalls, first; /* of its calls in the order, while matching */
+	uint32_t nscalls, sfirst;
+};
+
+struct sthread {         /* a thread of a session, as the shim sees it */
+	uint64_t key[2]; /* session, tid in its own pid namespace */
+	uint32_t number;
+	uint32_t bthread; /* reference */
+};
+
+struct ns_thread {       /* ids of a thread, from a task record */
+	uint64_t key[2]; /* struct proc *, tid in its own pid namespace */
+	uint32_t tid;
+};
+
+struct node {
+	uint64_t key[2]; /* graph, node */
+	uint32_t number;
+};
+
+struct graph {           /* what ran, by graph */
+	uint64_t key[2]; /* session, graph */
+	uint64_t launches, nodes;
+	uint32_t most;
+};
+
+struct lane {
+	uint64_t key[3]; /* session, device and context, stream */
+	uint32_t number;
+	struct join_lane pub;
+};
+
+struct raw_key { /* a key as it arrives: the name's id is the process's own */
+	struct join_key key;
+	uint64_t proc; /* whose id; 0 when key.name is 0 */
+};
+
+struct key_entry {
+	union {
+		struct raw_key raw;
+		uint64_t words[(sizeof(struct raw_key) + 7) / 8];
+	} u;
+	uint32_t number;
+	uint32_t canonical;
+};
+
+struct piece {
+	uint32_t next; /* reference */
+	uint16_t part, parts, len;
+	char text[116];
+};
+
+struct name_id {         /* an id of a process and what it stands for */
+	uint64_t key[2]; /* struct proc *, id */
+	uint32_t pieces; /* reference to the newest */
+	uint32_t number; /* 1 …; 0: parts are missing */
+	char *text;      /* owned */
+};
+
+struct run { /* sequence numbers that came one after the other */
+	uint64_t first, last;
+};
+
+struct runs {
+	struct run *v;
+	size_t n, room;
+};
+
+struct jproc {
+	uint64_t key; /* struct proc * */
+	struct runs runs[GPUBPF_PROBES];
+	uint64_t missing[GPUBPF_PROBES];   /* batches, once finished */
+	bool own_ids;                      /* its pid namespace is not the initial one */
+	bool called;                       /* for work, at depth 0 */
+	uint32_t first_session, nsessions; /* in join.order */
+};
+
+struct pair {
+	uint64_t mono, cupti, error;
+};
+
+struct session {
+	uint64_t key[2]; /* struct proc *, number */
+	uint32_t number;
+	struct join_session pub;
+	struct jproc *proc;
+	struct pair *pairs;
+	size_t npairs, room;
+	bool armed_seen, ended_seen, failed_seen;
+	uint64_t stop;             /* calls that began later were not taken */
+	uint64_t first, last_call; /* of all its items; start of its last call */
+	uint64_t last_start;       /* of what ran */
+	uint64_t got[GPUBPF_PROBES];
+	/* calls that nothing but a loss can explain: with and without a call of the shim */
+	uint64_t silent[JOIN_POPULATIONS], unseen[JOIN_POPULATIONS];
+};
+
+#define SESSIONS_MAX 65536 /* more is no capture */
+
+struct join {
+	struct model *model;
+	struct join_end end;
+	struct vec bcalls, scalls, acts, latency, pieces, modules;
+	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
+		graphs;
+	uint32_t nnames;
+	const char **name_text; /* by number, from 1 */
+	uint32_t *order;        /* of acts, in time */
+	uint32_t ntimed;
+	struct session **by_proc; /* all, by process and number */
+	uint32_t *index;          /* references to scalls, by session and correlation id */
+	uint32_t index_mask;
+	struct join_totals totals;
+	/* what came last is what comes next */
+	struct bthread *recent[256];
+	struct session *last_session;
+	struct sthread *last_sthread;
+	struct lane *last_lane;
+	struct key_entry *last_key;
+	struct jproc *last_proc;
+	uint32_t last_tgid;
+};
+
+struct module_item {
+	struct gpubpf_module m;
+	uint32_t session;
+};
+
+/* Nanoseconds in 32 bits: exact below 2 s, in units of 1,024 ns above. */
+static inline uint32_t pack_dur(uint64_t ns, bool up)
+{
+	uint64_t units;
+
+	if (ns < UINT64_C(1) << 31)
+		return (uint32_t)ns;
+	units = (ns >> 10) + (up ? 1 : 0);
+	return UINT32_C(1) << 31 | (units < INT32_MAX ? (uint32_t)units : INT32_MAX);
+}
+
+static inline uint64_t unpack_dur(uint32_t d)
+{
+	return d >> 31 ? (uint64_t)(d & INT32_MAX) << 10 : d;
+}
+
+static inline uint64_t add_clamped(uint64_t a, uint64_t b)
+{
+	uint64_t r;
+
+	return __builtin_add_overflow(a, b, &r) ? UINT64_MAX : r;
+}
+
+static inline struct bcall *bcall_at(const struct join *j, uint32_t i)
+{
+	return vec__at(&j->bcalls, i);
+}
+
+static inline struct scall *scall_at(const struct join *j, uint32_t i)
+{
+	return vec__at(&j->scalls, i);
+}
+
+static inline struct act *act_at(const struct join *j, uint32_t i)
+{
+	return vec__at(&j->acts, i);
+}
+
+static inline struct session *session_at(const struct join *j, uint64_t i)
+{
+	return hmap__at(&j->sessions, i);
+}
+
+static inline struct session *session_of_call(const struct join *j, const struct scall *s)
+{
+	return session_at(j, ((struct sthread *)hmap__at(&j->sthreads, s->thread))->key[0]);
+}
+
+static inline struct lane *lane_of(const struct join *j, const struct act *a)
+{
+	return hmap__at(&j->lanes, a->lane);
+}
+
+static inline struct session *session_of(const struct join *j, const struct act *a)
+{
+	return session_at(j, lane_of(j, a)->key[0]);
+}
+
+static inline const struct join_key *key_of(const struct join *j, const struct act *a)
+{
+	return &((struct key_entry *)hmap__at(&j->canonical, a->key))->u.raw.key;
+}
+
+/* Kernels, copies, sets and whole graphs: what a call can have asked for. */
+static inline bool is_execution(unsigned kind)
+{
+	return kind >= GPUBPF_ACTIVITY_KERNEL && kind <= GPUBPF_ACTIVITY_GRAPH;
+}
+
+/* Population of a shim's call; JOIN_POPULATIONS: none. */
+static inline unsigned population_of_work(unsigned work)
+{
+	return work >= GPUBPF_WORK_LAUNCH && work <= GPUBPF_WORK_SET ? work - GPUBPF_WORK_LAUNCH
+								     : JOIN_POPULATIONS;
+}
+
+/* feed.c, session.c */
+struct jproc *join_proc(struct join *j, uint32_t tgid, uint64_t t); /* NULL: no memory */
+struct jproc *join_proc_of(struct join *j, const struct proc *p);
+/* NULL with *full when there are too many, else no memory. */
+struct session *join_session(struct join *j, struct jproc *p, uint32_t number, bool *full);
+void session_hello(struct session *s, const struct gpubpf_hello *h);
+int session_status(struct session *s, const struct gpubpf_status *st);
+int sessions_finish(struct join *j); /* 0 or -ENOMEM */
+/* Of an activity's clock; only where session_anchored(). */
+uint64_t session_to_monotonic(const struct session *s, uint64_t t);
+bool session_own_clock(const struct session *s); /* CUPTI's, not CLOCK_MONOTONIC */
+bool session_anchored(const struct session *s);
+/* The session that a process was armed in at t; NULL: none. */
+struct session *session_watching(const struct join *j, const struct jproc *p, uint64_t t);
+
+/* names.c */
+int names_piece(struct join *j, struct jproc *p, const struct gpubpf_name *n);
+int names_finish(struct join *j);
+int keys_finish(struct join *j);
+
+/* match.c: host call ↔ shim call */
+int match_calls(struct join *j);
+/* activity.c: shim call ↔ activity, and the judgement of times */
+int match_activities(struct join *j);
+enum join_time judge_time(const struct join *j, const struct act *a);
+enum join_link judge_link(const struct join *j, const struct act *a);
+int sort_activities(struct join *j);
+/* account.c */
+void account(struct join *j);
+
+/* order.c: sorts numbers by what `before` says of two of them; stable. Cheap when long runs are in order. */
+typedef bool order_fn(const struct join *j, uint32_t a, uint32_t b);
+void order_sort(const struct join *j, uint32_t *v, uint32_t *room, size_t n, order_fn *before);
+
+#endif

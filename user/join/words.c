@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Machine words for what the shim says in numbers. */
+#include "join/join.h"
+
+#define NAME(list, i) ((i) < sizeof(list) / sizeof((list)[0]) ? (list)[i] : NULL)
+
+const char *join_reason_name(unsigned reason)
+{
+	static const char *const names[] = {
+		[GPUBPF_REASON_CUPTI_MISSING] = "cupti_missing",
+		[GPUBPF_REASON_CUPTI_INCOMPLETE] = "cupti_incomplete",
+		[GPUBPF_REASON_SECOND_SUBSCRIBER] = "second_subscriber",
+		[GPUBPF_REASON_NOT_PERMITTED] = "cupti_not_permitted",
+		[GPUBPF_REASON_FACILITY] = "facility_enable_failed",
+		[GPUBPF_REASON_SUBSCRIBE] = "subscribe_failed",
+		[GPUBPF_REASON_MEMORY] = "out_of_memory",
+		[GPUBPF_REASON_FORKED] = "forked_child",
+	};
+
+	return NAME(names, reason);
+}
+
+/* What a reason means, for people; the remedy stands beside it where there is one. */
+const char *join_reason_text(unsigned reason)
+{
+	static const char *const texts[] = {
+		[GPUBPF_REASON_CUPTI_MISSING] = "no CUPTI library was found",
+		[GPUBPF_REASON_CUPTI_INCOMPLETE] = "the CUPTI library lacks a function that is needed",
+		[GPUBPF_REASON_SECOND_SUBSCRIBER] =
+			"another profiler in the process holds CUPTI, and there is room for one",
+		[GPUBPF_REASON_NOT_PERMITTED] = "the driver does not let this user profile",
+		[GPUBPF_REASON_FACILITY] = "CUPTI refused a kind of record that is needed",
+		[GPUBPF_REASON_SUBSCRIBE] = "CUPTI refused the subscription",
+		[GPUBPF_REASON_MEMORY] = "the process had no memory for the shim's buffers",
+		[GPUBPF_REASON_FORKED] = "the process was forked from one that had used the device",
+	};
+
+	return NAME(texts, reason);
+}
+
+const char *join_reason_remedy(unsigned reason)
+{
+	static const char *const texts[] = {
+		[GPUBPF_REASON_CUPTI_MISSING] = "gpubpf doctor says which CUPTI would be found",
+		[GPUBPF_REASON_CUPTI_INCOMPLETE] = "gpubpf doctor says which CUPTI would be found",
+		[GPUBPF_REASON_SECOND_SUBSCRIBER] = "record without the application's own profiler",
+		[GPUBPF_REASON_NOT_PERMITTED] =
+			"set NVreg_RestrictProfilingToAdminUsers=0 for the nvidia module, or give the container CAP_SYS_ADMIN",
+		[GPUBPF_REASON_MEMORY] = "",
+		[GPUBPF_REASON_FORKED] = "",
+	};
+	const char *text = NAME(texts, reason);
+
+	return text ? text : "";
+}
+
+const char *join_facility_name(unsigned facility)
+{
+	static const char *const names[] = {
+		[GPUBPF_FACILITY_SUBSCRIBE] = "subscribe",
+		[GPUBPF_FACILITY_TIMESTAMP] = "timestamp",
+		[GPUBPF_FACILITY_BUFFERS] = "buffers",
+		[GPUBPF_FACILITY_KERNEL] = "kernel",
+		[GPUBPF_FACILITY_COPY] = "copy",
+		[GPUBPF_FACILITY_COPY_PEER] = "copy_peer",
+		[GPUBPF_FACILITY_SET] = "set",
+		[GPUBPF_FACILITY_CALLBACKS] = "callbacks",
+		[GPUBPF_FACILITY_MODULES] = "modules",
+		[GPUBPF_FACILITY_LATENCY] = "latency",
+		[GPUBPF_FACILITY_FLUSH] = "flush",
+		[GPUBPF_FACILITY_SYNC] = "sync",
+		[GPUBPF_FACILITY_MEMORY] = "memory",
+		[GPUBPF_FACILITY_OVERHEAD] = "overhead",
+		[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
+	};
+
+	return NAME(names, facility);
+}
+
+const char *join_loss_name(unsigned loss)
+{
+	static const char *const names[] = {
+		[GPUBPF_LOSS_CUPTI_DROPPED] = "cupti_dropped",
+		[GPUBPF_LOSS_NO_BUFFER] = "no_buffer",
+		[GPUBPF_LOSS_CALLS] = "calls",
+		[GPUBPF_LOSS_NAMES] = "names",
+		[GPUBPF_LOSS_MODULES] = "modules",
+		[GPUBPF_LOSS_UNKNOWN_KIND] = "unknown_kind",
+		[GPUBPF_LOSS_IN_FLIGHT] = "in_flight",
+	};
+
+	return NAME(names, loss);
+}
+
+const char *join_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[GPUBPF_ACTIVITY_KERNEL] = "kernel",     [GPUBPF_ACTIVITY_COPY] = "copy",
+		[GPUBPF_ACTIVITY_SET] = "set",           [GPUBPF_ACTIVITY_GRAPH] = "graph",
+		[GPUBPF_ACTIVITY_SYNC] = "sync",         [GPUBPF_ACTIVITY_MEMORY] = "memory",
+		[GPUBPF_ACTIVITY_OVERHEAD] = "overhead",
+	};
+
+	return NAME(names, kind);
+}
+
+const char *join_link_name(enum join_link link)
+{
+	static const char *const names[JOIN_LINKS] = {
+		[JOIN_JOINED] = "joined",         [JOIN_NO_HOST_CALL] = "no_host_call",
+		[JOIN_ORPHAN] = "orphan",         [JOIN_AMBIGUOUS] = "ambiguous",
+		[JOIN_OTHER_CALL] = "other_call",
+	};
+
+	return NAME(names, (unsigned)link);
+}
+
+const char *join_time_name(enum join_time time)
+{
+	static const char *const names[JOIN_TIMES] = {
+		[JOIN_TIME_VALID] = "valid",
+		[JOIN_TIME_ZERO] = "zero",
+		[JOIN_TIME_END_FIRST] = "end_before_start",
+		[JOIN_TIME_OUTSIDE] = "outside_session",
+		[JOIN_TIME_UNANCHORED] = "unanchored",
+	};
+
+	return NAME(names, (unsigned)time);
+}
+
+/* R21 */
+const char *join_times_reason(enum gpubpf_activity_kind kind, const struct join_times *t)
+{
+	static const char *const words[][3] = {
+		[GPUBPF_ACTIVITY_KERNEL] = { "kernel_timestamps_unavailable", "kernel_timestamps_invalid",
+					     "kernel_timestamps_partial" },
+		[GPUBPF_ACTIVITY_COPY] = { "copy_timestamps_unavailable", "copy_timestamps_invalid",
+					   "copy_timestamps_partial" },
+		[GPUBPF_ACTIVITY_SET] = { "set_timestamps_unavailable", "set_timestamps_invalid",
+					  "set_timestamps_partial" },
+		[GPUBPF_ACTIVITY_GRAPH] = { "graph_timestamps_unavailable", "graph_timestamps_invalid",
+					    "graph_timestamps_partial" },
+	};
+	uint64_t good = t->by[JOIN_TIME_VALID] + t->by[JOIN_TIME_UNANCHORED];
+
+	if (kind < GPUBPF_ACTIVITY_KERNEL || kind > GPUBPF_ACTIVITY_GRAPH || good == t->records)
+		return NULL;
+	if (good)
+		return words[kind][2];
+	return words[kind][t->by[JOIN_TIME_ZERO] == t->records ? 0 : 1];
+}
