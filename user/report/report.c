@@ -6,22 +6,6 @@
 
 #include "util/err.h"
 
-static int read_all(struct report *r, struct err *err)
-{
-	const struct gpubpf_rec *rec;
-	int rc;
-
-	while ((rc = capture_reader__next(r->in.reader, &rec, err)) > 0) {
-		rc = model__add(r->m, rec);
-		if (rc)
-			return err_set(err, rc, "%s: out of memory", r->in.path);
-	}
-	if (rc < 0)
-		return err_prefix(err, rc, "%s", r->in.path);
-	rc = model__finish(r->m);
-	return rc ? err_set(err, rc, "%s: out of memory", r->in.path) : 0;
-}
-
 static int check_pids(const struct report *r, struct err *err)
 {
 	const struct procs_filter *f = &r->o.model.filter;
@@ -67,24 +51,17 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 	rc = model__new(r->in.tab, &o->model, &r->m);
 	if (rc)
 		return err_set(err, rc, "%s: out of memory", path);
-	rc = read_all(r, err);
+	rc = inspection__read_model(&r->in, r->m, err);
 	if (!rc)
 		rc = check_pids(r, err);
 	if (rc)
 		return rc;
-	ledger_compute(&(struct ledger_input){ .tab = r->in.tab,
-					       .counts = r->in.counts,
-					       .meta = r->in.meta,
-					       .status = r->in.status,
-					       .footer = r->in.footer,
-					       .in_file = r->m->in_file,
-					       .nin_file = apitab__size(r->in.tab) },
-		       &r->ledger);
+	r->ledger = r->in.ledger;
 	return 0;
 }
 
 void report__close(struct report *r)
 {
+	inspection__close(&r->in); /* its join stands on the model */
 	model__free(r->m);
-	inspection__close(&r->in);
 }
