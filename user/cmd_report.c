@@ -11,7 +11,7 @@
 #include "util/err.h"
 #include "util/opts.h"
 
-#define SECTIONS_MAX 16
+#define SECTIONS_MAX 40
 #define DEFAULT_LIMIT 15
 
 struct report_args {
@@ -88,8 +88,8 @@ static int bad_section(const char *name, struct err *err)
 	const char *names[SECTIONS_MAX], *nearest;
 	size_t n = 0;
 
-	for (; report_sections[n].name; n++)
-		names[n] = report_sections[n].name;
+	for (const struct section *s; n < SECTIONS_MAX && (s = report_section_at(n)); n++)
+		names[n] = s->name;
 	nearest = opts_nearest(name, names, n);
 	if (nearest)
 		return err_set(err, -EINVAL, "there is no section '%s'; did you mean '%s'?", name, nearest);
@@ -114,6 +114,7 @@ static int add_section(struct run_state *s, const char *name, struct err *err)
 static int choose_sections(struct run_state *s, struct err *err)
 {
 	struct report_args *a = &s->args;
+	const struct section *d;
 	int rc = 0;
 
 	if (a->csv && a->json)
@@ -124,7 +125,8 @@ static int choose_sections(struct run_state *s, struct err *err)
 		return add_section(s, a->csv, err);
 	for (size_t i = 0; !rc && i < a->sections.n; i++)
 		rc = add_section(s, a->sections.items[i], err);
-	for (const struct section *d = report_sections; !rc && !a->sections.n && d->name; d++)
+	s->o.chosen = a->sections.n;
+	for (size_t i = 0; !rc && !a->sections.n && (d = report_section_at(i)); i++)
 		if (d->build != build_threads || a->threads)
 			rc = add_section(s, d->name, err);
 	return rc;
@@ -206,6 +208,9 @@ static int show(const struct run_state *s, const struct report *r, struct err *e
 		ledger_headline(&r->ledger, line, sizeof(line));
 		if (r->ledger.verdict < LEDGER_UNCONTRADICTED)
 			fprintf(stderr, "gpubpf: %s\n", line);
+		if (!report__observed(r, s->sections[0]))
+			fprintf(stderr, "gpubpf: %s: not measured: no device observer in this capture\n",
+				s->sections[0]->name);
 		rc = report_csv(r, stdout);
 	} else {
 		rc = s->args.json ? report_json(r, stdout) : report_text(r, stdout);

@@ -103,6 +103,8 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 	rc = put(f, "\"population\":", json_string(s->population));
 	if (!rc && s->note)
 		rc = put(f, ",\"note\":", json_string(s->note));
+	if (!report__observed(r, s))
+		fputs(",\"unmeasured\":true", f);
 	if (!rc)
 		rc = put(f, ",\"columns\":", columns_of(s));
 	fprintf(f, ",\"row_count\":%zu,\"rows_left_out\":%zu,\"rows\":[", rows.n, rows.n - n);
@@ -173,6 +175,11 @@ static int capture(const struct report *r, FILE *f)
 	      (counted && json_object_set_new(o, "first_call_ns", number(m->first_ns))) ||
 	      (counted && json_object_set_new(o, "last_call_ns", number(m->last_ns))) ||
 	      (json_array_size(command) && json_object_set(o, "command", command));
+	if (!bad && r->in.join)
+		bad = json_object_set_new(o, "device_records",
+					  number(join__totals(r->in.join)->activities)) ||
+		      json_object_set_new(o, "filtered_device_records", number(r->dev->left_out)) ||
+		      json_object_set_new(o, "other_device_records", number(r->dev->others));
 	json_decref(command);
 	if (bad) {
 		json_decref(o);
@@ -183,6 +190,7 @@ static int capture(const struct report *r, FILE *f)
 
 int report_json(const struct report *r, FILE *f)
 {
+	bool first = true;
 	int rc;
 
 	fputs("{\"schema\":\"gpubpf.report/1\",\"gpubpf_version\":\"" GPUBPF_VERSION "\",", f);
@@ -192,8 +200,12 @@ int report_json(const struct report *r, FILE *f)
 	if (!rc)
 		rc = capture(r, f);
 	fputs(",\n\"sections\":{", f);
-	for (size_t i = 0; !rc && i < r->o.nsections; i++)
-		rc = section(r, r->o.sections[i], f, i == 0);
+	for (size_t i = 0; !rc && i < r->o.nsections; i++) {
+		if (!report__shows(r, r->o.sections[i]))
+			continue;
+		rc = section(r, r->o.sections[i], f, first);
+		first = false;
+	}
 	fputs("}}\n", f);
 	return rc;
 }

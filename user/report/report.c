@@ -6,6 +6,43 @@
 
 #include "util/err.h"
 
+/* Everything but the join is made for the tables. */
+static int read_device(struct report *r, struct err *err)
+{
+	const struct procs_filter *f = &r->o.model.filter;
+	struct device_opts o = { .by_device = !report__device_kind(r), .tids = f->tids, .ntids = f->ntids };
+	int rc;
+
+	if (!r->in.join)
+		return 0;
+	rc = device__new(&o, &r->dev);
+	if (!rc)
+		rc = device__read(r->dev, r->in.join);
+	if (!rc)
+		rc = loads__read(&r->loads, r->in.join);
+	return rc ? err_set(err, rc, "%s: out of memory", r->in.path) : 0;
+}
+
+const char *report__device_kind(const struct report *r)
+{
+	const Gpubpf__Meta *m = r->in.meta;
+
+	for (size_t i = 0; i < m->n_gpu; i++)
+		if (!m->gpu[i]->name || !m->gpu[0]->name || strcmp(m->gpu[i]->name, m->gpu[0]->name) != 0)
+			return NULL;
+	return m->n_gpu ? m->gpu[0]->name : NULL;
+}
+
+bool report__observed(const struct report *r, const struct section *s)
+{
+	return r->in.join || !section__of_device(s) || s->build == build_waits;
+}
+
+bool report__shows(const struct report *r, const struct section *s)
+{
+	return r->in.join || r->o.chosen || !section__of_device(s);
+}
+
 static int check_pids(const struct report *r, struct err *err)
 {
 	const struct procs_filter *f = &r->o.model.filter;
@@ -44,6 +81,7 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 	int rc;
 
 	memset(r, 0, sizeof(*r));
+	loads__init(&r->loads);
 	r->o = *o;
 	rc = inspection__open(&r->in, path, err);
 	if (rc)
@@ -52,6 +90,8 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 	if (rc)
 		return err_set(err, rc, "%s: out of memory", path);
 	rc = inspection__read_model(&r->in, r->m, err);
+	if (!rc)
+		rc = read_device(r, err);
 	if (!rc)
 		rc = check_pids(r, err);
 	if (rc)
@@ -62,6 +102,8 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 
 void report__close(struct report *r)
 {
+	device__free(r->dev);
+	loads__clear(&r->loads);
 	inspection__close(&r->in); /* its join stands on the model */
 	model__free(r->m);
 }

@@ -9,7 +9,10 @@
 #include <stdio.h>
 
 #include "inspect/inspect.h"
+#include "join/join.h"
 #include "model/model.h"
+#include "report/device.h"
+#include "report/loads.h"
 #include "util/opts.h"
 
 struct err;
@@ -68,11 +71,16 @@ struct section {
 	int (*build)(const struct report *r, struct rows *rows); /* 0 or -ENOMEM */
 };
 
-extern const struct section report_sections[]; /* ends with name == NULL */
+extern const struct section report_host_sections[];   /* each ends with name == NULL */
+extern const struct section report_device_sections[]; /* what the device observer adds */
 const struct section *report_section(const char *name);
+/* All of them in the order to print; NULL behind the last. */
+const struct section *report_section_at(size_t i);
+bool section__of_device(const struct section *s);
 
 struct report_opts {
 	const struct section **sections; /* in the order to print */
+	bool chosen; /* by name: those of the device are printed even where nobody observed it */
 	size_t nsections;
 	uint64_t limit; /* rows per section; 0: all */
 	const char *sort;
@@ -84,6 +92,8 @@ struct report {
 	struct model *m;
 	struct report_opts o;
 	struct ledger ledger;
+	struct device *dev; /* what ran; NULL: no device observer in the capture (in.join) */
+	struct loads loads;
 };
 
 /* Opens and reads the whole capture. What fails leaves it so that report__close() is right. */
@@ -104,6 +114,17 @@ void row__none(struct rows *rows);
 void row__real(struct rows *rows, bool there, bool unmeasured, double v);
 int row__text(struct rows *rows, const char *text); /* NULL: nothing */
 
+/* p50 and p99 */
+void row__quantiles(struct rows *rows, const struct hist *h, bool unmeasured);
+
+/* Whether a section is printed, and whether it can hold anything: sections of the device want a device observer. */
+bool report__shows(const struct report *r, const struct section *s);
+bool report__observed(const struct report *r, const struct section *s);
+/* What every output calls what ran; to be freed; NULL: no memory (R18). */
+char *report__display(const struct report *r, const struct join_key *key);
+/* The one kind of device in this machine; NULL: several, or not known (R24). */
+const char *report__device_kind(const struct report *r);
+
 /* Renderings. 0 or -ENOMEM; whether the stream took it is the caller's to ask. */
 int report_text(const struct report *r, FILE *f);
 int report_json(const struct report *r, FILE *f);
@@ -120,5 +141,22 @@ int build_copies(const struct report *r, struct rows *rows);
 int build_sets(const struct report *r, struct rows *rows);
 int build_memory(const struct report *r, struct rows *rows);
 int build_frees(const struct report *r, struct rows *rows);
+
+int build_observers(const struct report *r, struct rows *rows);
+int build_sessions(const struct report *r, struct rows *rows);
+int build_timestamps(const struct report *r, struct rows *rows);
+int build_causality(const struct report *r, struct rows *rows);
+int build_orphans(const struct report *r, struct rows *rows);
+int build_devices(const struct report *r, struct rows *rows);
+int build_streams(const struct report *r, struct rows *rows);
+int build_gaps(const struct report *r, struct rows *rows);
+int build_kernels(const struct report *r, struct rows *rows);
+int build_kernel_names(const struct report *r, struct rows *rows);
+int build_device_copies(const struct report *r, struct rows *rows);
+int build_device_sets(const struct report *r, struct rows *rows);
+int build_graph_runs(const struct report *r, struct rows *rows);
+int build_waits(const struct report *r, struct rows *rows);
+int build_module_loads(const struct report *r, struct rows *rows);
+int build_modules(const struct report *r, struct rows *rows);
 
 #endif

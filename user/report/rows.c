@@ -81,6 +81,16 @@ int row__text(struct rows *rows, const char *text)
 	return 0;
 }
 
+void row__quantiles(struct rows *rows, const struct hist *h, bool unmeasured)
+{
+	uint64_t p50 = 0, p99 = 0;
+
+	hist__quantile(h, 0.5, &p50);
+	hist__quantile(h, 0.99, &p99);
+	row__maybe(rows, h->n, unmeasured, p50);
+	row__maybe(rows, h->n, unmeasured, p99);
+}
+
 void rows__clear(struct rows *rows)
 {
 	for (size_t i = 0; rows->section && i < rows->n * section__columns(rows->section); i++)

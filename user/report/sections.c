@@ -186,7 +186,7 @@ static const struct column process_columns[] = {
 	{ "comm", "NAME", UNIT_TEXT, "command name", false },
 	END };
 
-const struct section report_sections[] = {
+const struct section report_host_sections[] = {
 	{ "processes", "Processes", "one row per process; a pid used again and an exec are new ones",
 	  NULL, process_columns, "calls", build_processes },
 	{ "apis", "Calls", "one row per entry point; calls made by the application, nested ones apart",
@@ -212,10 +212,31 @@ const struct section report_sections[] = {
 };
 /* clang-format on */
 
+const struct section *report_section_at(size_t i)
+{
+	static const struct section *const lists[] = { report_device_sections, report_host_sections };
+
+	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
+		for (const struct section *s = lists[l]; s->name; s++)
+			if (i-- == 0)
+				return s;
+	return NULL;
+}
+
 const struct section *report_section(const char *name)
 {
-	for (const struct section *s = report_sections; s->name; s++)
+	const struct section *s;
+
+	for (size_t i = 0; (s = report_section_at(i)); i++)
 		if (strcmp(s->name, name) == 0)
 			return s;
 	return NULL;
+}
+
+bool section__of_device(const struct section *s)
+{
+	for (const struct section *d = report_device_sections; d->name; d++)
+		if (d == s)
+			return true;
+	return false;
 }

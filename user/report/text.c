@@ -20,6 +20,26 @@ static void put_reasons(FILE *f, const char *label, const struct ledger_reason *
 	}
 }
 
+static void device_notes(const struct report *r, FILE *f)
+{
+	char n[FMT_NUM], worst[FMT_NUM], error[FMT_NUM];
+	const struct join_totals *t = join__totals(r->in.join);
+
+	if (t->early)
+		fprintf(f,
+			"  note: %s records of the device start before their call was entered, by %s at worst; clock error %s\n",
+			fmt_count(n, t->early), fmt_ns(worst, t->early_worst_ns),
+			t->has_clock_error ? fmt_ns(error, t->clock_error_ns) : "not measured");
+	if (r->dev->left_out)
+		fprintf(f,
+			"  note: %s records of the device belong to other processes or threads and are left out of the tables below\n",
+			fmt_count(n, r->dev->left_out));
+	if (r->dev->others)
+		fprintf(f,
+			"  note: %s records of the device are neither kernels nor copies nor sets and are in no table\n",
+			fmt_count(n, r->dev->others));
+}
+
 static void verdict(const struct report *r, FILE *f, bool color)
 {
 	const char *paint = r->ledger.verdict >= LEDGER_UNCONTRADICTED ? "\033[1;32m" : "\033[1;33m";
@@ -50,6 +70,8 @@ static void verdict(const struct report *r, FILE *f, bool color)
 			"  note: %" PRIu64
 			" GPU errors were reported by the kernel driver; `gpubpf inspect --records` lists them\n",
 			r->m->xids);
+	if (r->in.join)
+		device_notes(r, f);
 }
 
 static void capture_line(const struct report *r, FILE *f)
@@ -58,6 +80,9 @@ static void capture_line(const struct report *r, FILE *f)
 	char n[FMT_NUM], t[FMT_NUM];
 
 	fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
+	if (r->in.join)
+		fprintf(f, " and %s records of the device",
+			fmt_count(n, join__totals(r->in.join)->activities));
 	if (r->m->calls > r->m->filtered + r->m->unknown_api && r->m->last_ns >= r->m->first_ns)
 		fprintf(f, ", %s from the first to the last", fmt_ns(t, r->m->last_ns - r->m->first_ns));
 	if (m->n_command) {
@@ -162,6 +187,21 @@ static int table(const struct rows *rows, FILE *f, size_t n, bool color)
 	return rc;
 }
 
+static const char *why_empty(const struct report *r, const struct section *s)
+{
+	bool threads = r->o.model.filter.ntids;
+
+	if (!report__observed(r, s))
+		return "not measured (no device observer in this capture)";
+	if (threads && (s->build == build_memory || s->build == build_frees))
+		return "not shown for a choice of threads (memory belongs to processes)";
+	if (threads && (s->build == build_devices || s->build == build_streams || s->build == build_gaps))
+		return "not shown for a choice of threads (a device's time belongs to all of them)";
+	if (s->build == build_threads && !r->o.model.threads)
+		return "not counted (--threads counts them)";
+	return "none recorded";
+}
+
 static int section(const struct report *r, const struct section *s, FILE *f, bool color)
 {
 	struct rows rows;
@@ -173,14 +213,7 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 		goto out;
 	fprintf(f, "\n%s%s%s", color ? "\033[1m" : "", s->title, color ? "\033[0m" : "");
 	if (!rows.n) {
-		bool hidden = r->o.model.filter.ntids &&
-			      (s->build == build_memory || s->build == build_frees);
-
-		fputs(hidden ? ": not shown for a choice of threads (memory belongs to processes)\n"
-		      : s->build == build_threads && !r->o.model.threads
-			      ? ": not counted (--threads counts them)\n"
-			      : ": none recorded\n",
-		      f);
+		fprintf(f, ": %s\n", why_empty(r, s));
 		goto out;
 	}
 	fprintf(f, ": %s\n", s->population);
@@ -202,6 +235,7 @@ int report_text(const struct report *r, FILE *f)
 	verdict(r, f, color);
 	capture_line(r, f);
 	for (size_t i = 0; !rc && i < r->o.nsections; i++)
-		rc = section(r, r->o.sections[i], f, color);
+		if (report__shows(r, r->o.sections[i]))
+			rc = section(r, r->o.sections[i], f, color);
 	return rc;
 }
