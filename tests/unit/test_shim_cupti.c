@@ -65,12 +65,15 @@ T(reasons)
 T(real_cupti_is_found)
 {
 	const char *name = NULL;
+	enum cupti_source source;
 
 	if (open_with(NULL))
 		SKIP("a CUPTI library");
+	source = c.source;
 	CHECK(c.handle && c.version >= CUPTI_SINCE_11_0 && c.path[0] == '/' && strstr(c.path, "libcupti.so"));
 	CHECK(!access(c.path, R_OK));
-	CHECK(cupti__open(&c) == 0);
+	CHECK(source != CUPTI_FROM_PROCESS);
+	CHECK(cupti__open(&c) == 0 && c.source == source);
 	CHECK(cupti__knows(&c, ABI_CB_DOMAIN_DRIVER_API, ABI_CBID_cuLaunchKernel));
 	CHECK(cupti__knows(&c, ABI_CB_DOMAIN_RESOURCE, ABI_CBID_RESOURCE_MODULE_LOADED));
 	CHECK(!cupti__knows(&c, ABI_CB_DOMAIN_DRIVER_API, 5000) &&

@@ -155,6 +155,7 @@ T(versions)
 		{ CUPTI_SINCE_13_0, 216, 96, 96, 88, true, true },
 	};
 
+	/* Each kind is once the last, and ends where the buffer ends. */
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
 		struct cupti_kernel k = a_kernel();
 		struct cupti_memcpy c = { .kind = ABI_ACTIVITY_KIND_MEMCPY, .graph_node = 5, .graph = 6 };
@@ -168,14 +169,20 @@ T(versions)
 		put(&c, v[i].copy);
 		put(&p, v[i].peer);
 		put(&s, v[i].set);
-		/* The last ends where the buffer ends. */
-		CHECK(decode() == 0 && d.unknown == 0 && ngot == 4);
+		put(&k, v[i].kernel);
+		CHECK(decode() == 0 && d.unknown == 0 && ngot == 5);
 		for (int n = 0; n < ngot; n++) {
-			CHECK(got[n].graph == (v[i].graph ? n ? 6u : 7u : 0));
+			CHECK(got[n].graph == (v[i].graph ? n % 4 ? 6u : 7u : 0));
 			CHECK(got[n].flags & GPUBPF_ACTIVITY_HAS_NODE);
 		}
 		CHECK(!!(got[0].flags & GPUBPF_ACTIVITY_HAS_CLUSTER) == v[i].cluster);
 		CHECK(!!got[0].u.kernel.cluster[1] == v[i].cluster);
+		for (int n = 1; n < 4; n++) {
+			used = start_of[n] + (n == 1 ? v[i].copy : n == 2 ? v[i].peer : v[i].set);
+			nrec = n + 1;
+			ngot = 0;
+			CHECK(decode() == 0 && d.unknown == 0 && ngot == n + 1);
+		}
 	}
 }
 
@@ -390,12 +397,12 @@ T(walk_error)
 	CHECK(decode() == -EIO && ngot == 1 && d.bad == 1 && d.bad_result == ABI_ERROR_INVALID_KIND);
 }
 
-static long step;
+static long step, first;
 
 static cupti_result stuck(uint8_t *buffer, size_t valid, struct cupti_record **r)
 {
 	(void)valid;
-	*r = *r ? (void *)((uint8_t *)*r + step) : (void *)buffer;
+	*r = *r ? (void *)((uint8_t *)*r + step) : (void *)(buffer + first);
 	return ABI_SUCCESS;
 }
 
@@ -415,7 +422,11 @@ T(walk_that_never_ends)
 	begin(CUPTI_SINCE_13_0);
 	cupti.activity_get_next_record = stuck;
 	used = 3;
-	CHECK(decode() == -EIO && ngot == 0);
+	CHECK(decode() == -EIO && d.records == 0);
+	first = -64;
+	step = 4096;
+	CHECK(decode__buffer(&d, buf + 64, 256, sink, &got) == -EIO && d.records == 0);
+	first = 0;
 }
 
 T(facilities)

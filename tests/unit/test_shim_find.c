@@ -207,6 +207,8 @@ T(beside_the_process_s_libraries)
 	check_neighbour(SITE "/torch/lib/libc10_cuda.so", SITE "/nvidia/cuda_cupti/lib/libcupti.so.12");
 	check_neighbour(SITE "/tensorflow/libtensorflow_framework.so.2",
 			SITE "/nvidia/cuda_cupti/lib/libcupti.so.12");
+	check_neighbour(SITE "/tensorflow/libtensorflow_framework.so.2",
+			SITE "/nvidia/cu13/lib/libcupti.so.13");
 	check_neighbour(SITE "/jax_plugins/xla_cuda12/xla_cuda_plugin.so",
 			SITE "/nvidia/cuda_cupti/lib/libcupti.so.12");
 	/* Toolkits. */
@@ -258,6 +260,23 @@ T(long_paths)
 	path[CUPTI_PATH_MAX + at] = 'x';
 	path[sizeof(path) - 1] = '\0';
 	search(NULL, path, 0);
+	CHECK(nseen == 0);
+	end();
+}
+
+/* A name that was cut would be another file's. */
+T(cut_name)
+{
+	char dir[CUPTI_PATH_MAX + 64], file[CUPTI_PATH_MAX + 128];
+	int n;
+
+	begin();
+	n = snprintf(dir, sizeof(dir), "%s/%0200d/%0200d/%0200d/%0200d/", root, 1, 2, 3, 4);
+	snprintf(dir + n, sizeof(dir) - n, "%0*d", CUPTI_PATH_MAX - 17 - n, 5);
+	snprintf(file, sizeof(file), "%s/libcupti.so.11.", dir + strlen(root));
+	CHECK(strlen(root) + strlen(file) == CUPTI_PATH_MAX - 1);
+	make(file);
+	search(NULL, dir, 0);
 	CHECK(nseen == 0);
 	end();
 }

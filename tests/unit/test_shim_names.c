@@ -51,6 +51,14 @@ T(one_id_per_text)
 	CHECK(n.lost == 0);
 }
 
+T(one_hash_two_texts)
+{
+	fresh();
+	CHECK(hash_of("costarring", 10) == hash_of("liquid", 6));
+	CHECK(names__intern(&n, "costarring") == 1 && names__intern(&n, "liquid") == 2);
+	CHECK(names__intern(&n, "costarring") == 1);
+}
+
 /* A module was unloaded, and the next one's name stands where its kernel's stood. */
 T(same_address_other_text)
 {
