@@ -272,6 +272,12 @@ struct gpubpf_activity {
 			__u8 memory_kind;
 			__u8 pad[3];
 		} set;
+		/*
+		 * SYNC: CUpti_ActivitySynchronizationType, CUPTI's event id.
+		 * MEMORY (start and end are the moment): bytes, address, CUpti_ActivityMemoryOperationType,
+		 * CUpti_ActivityMemoryKind. OVERHEAD: CUpti_ActivityOverheadKind, CUpti_ActivityObjectKind, its
+		 * object: process and thread << 32, or device, context << 32 and, next, stream.
+		 */
 		__u64 raw[8];
 	} u;
 	__u64 reserved;
