@@ -285,9 +285,9 @@ struct gpubpf_activity {
 
 /* A piece of a kernel's (mangled) name. Sent once per session, before or after the first activity that uses it. */
 struct gpubpf_name {
-	__u32 id; /* from 1, within a process */
+	__u32 id;          /* from 1, within a process */
 	__u16 part, parts; /* part counts from 0 */
-	__u16 len; /* bytes of text here */
+	__u16 len;         /* bytes of text here */
 	__u16 reserved;
 	char text[116];
 };
@@ -309,7 +309,7 @@ enum gpubpf_module_flags {
 };
 
 enum gpubpf_status_kind {
-	GPUBPF_STATUS_ARMED = 1,    /* a: when arming began; time: when the last facility was on */
+	GPUBPF_STATUS_ARMED = 1, /* a: when arming began; time: when the last facility was on */
 	GPUBPF_STATUS_DISARMED =
 		2, /* nothing more comes in this session; code: enum gpubpf_disarm, a: when calls were no longer taken */
 	GPUBPF_STATUS_FACILITY = 3, /* code: enum gpubpf_facility, value: CUptiResult of its enable */

@@ -34,7 +34,8 @@ CUPTI_DRIVER_CBIDS_13_0(X)
 /* The numbers of ours that go into the capture as they are. */
 #define X(kind) SAME(GPUBPF_COPY_##kind, CUPTI_ACTIVITY_MEMCPY_KIND_##kind);
 X(UNKNOWN)
-X(HTOD) X(DTOH) X(HTOA) X(ATOH) X(ATOA) X(ATOD) X(DTOA) X(DTOD) X(HTOH) X(PTOP)
+X(HTOD)
+X(DTOH) X(HTOA) X(ATOH) X(ATOA) X(ATOD) X(DTOA) X(DTOD) X(HTOH) X(PTOP)
 #undef X
 
 	/* By value across the interface, and as return values: 4 bytes each. */
