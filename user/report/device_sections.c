@@ -115,7 +115,7 @@ static const struct column session_columns[] = {
 	{ "clock_error_ns", "CLOCK ERROR", UNIT_NS, "bound on what separates a device time from CLOCK_MONOTONIC", false },
 	{ "clock_pairs", NULL, UNIT_COUNT, "readings of several clocks at one moment", false },
 	{ "cupti_errors", "ERRORS", UNIT_COUNT, "calls of CUPTI that failed after the arming", true },
-	{ "cupti_version", NULL, UNIT_TEXT, "of CUPTI's interface, as cuptiGetVersion() says", false },
+	{ "cupti_version", NULL, UNIT_ID, "what cuptiGetVersion() says", false },
 	{ "driver_version", NULL, UNIT_TEXT, "CUDA version of the driver", false },
 	{ "shim_version", NULL, UNIT_TEXT, "of libgpubpf-shim.so", false },
 	{ "cupti_path", NULL, UNIT_TEXT, "the CUPTI that was used", false },

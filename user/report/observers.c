@@ -168,8 +168,8 @@ int build_sessions(const struct report *r, struct rows *rows)
 		row__maybe(rows, s->has_clock_error, armed, s->clock_error_ns);
 		row__number(rows, s->clock_pairs);
 		row__number(rows, s->errors);
-		if (version_cell(rows, s->has_hello, s->has_hello ? s->hello.cupti_version : 0) ||
-		    version_cell(rows, s->has_hello, s->has_hello ? s->hello.driver_version : 0) ||
+		row__maybe(rows, s->has_hello && s->hello.cupti_version, true, s->hello.cupti_version);
+		if (version_cell(rows, s->has_hello, s->has_hello ? s->hello.driver_version : 0) ||
 		    text_or_unmeasured(rows, s->has_hello ? s->hello.version : NULL) ||
 		    text_or_unmeasured(rows, s->has_hello ? s->hello.cupti_path : NULL) ||
 		    lost_cells(rows, s) || refused_cell(rows, s) ||
