@@ -32,14 +32,21 @@ CUPTI_DRIVER_CBIDS_13_0(X)
 #undef X
 
 /* The numbers of ours that go into the capture as they are. */
-#define X(kind) SAME(GPUBPF_COPY_##kind, CUPTI_ACTIVITY_MEMCPY_KIND_##kind);
-X(UNKNOWN)
-X(HTOD)
-X(DTOH) X(HTOA) X(ATOH) X(ATOA) X(ATOD) X(DTOA) X(DTOD) X(HTOH) X(PTOP)
-#undef X
+#define COPY(kind) SAME(GPUBPF_COPY_##kind, CUPTI_ACTIVITY_MEMCPY_KIND_##kind)
+COPY(UNKNOWN);
+COPY(HTOD);
+COPY(DTOH);
+COPY(HTOA);
+COPY(ATOH);
+COPY(ATOA);
+COPY(ATOD);
+COPY(DTOA);
+COPY(DTOD);
+COPY(HTOH);
+COPY(PTOP);
 
-	/* By value across the interface, and as return values: 4 bytes each. */
-	SAME(sizeof(int), sizeof(CUptiResult));
+/* By value across the interface, and as return values: 4 bytes each. */
+SAME(sizeof(int), sizeof(CUptiResult));
 SAME(sizeof(int), sizeof(CUpti_CallbackDomain));
 SAME(sizeof(int), sizeof(CUpti_ActivityKind));
 SAME(sizeof(int), sizeof(CUpti_ActivityAttribute));
