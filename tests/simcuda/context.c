@@ -39,8 +39,8 @@ static struct ctx *ctx__new(int device, unsigned flags)
 		return NULL;
 	}
 	pthread_spin_init(&c->legacy->spin, PTHREAD_PROCESS_PRIVATE);
-	c->legacy->ctx = c;
 	c->legacy->legacy = true;
+	c->legacy->ctx = c;
 	c->device = device;
 	c->flags = flags;
 	return c;

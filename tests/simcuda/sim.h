@@ -200,7 +200,7 @@ struct ctx *ctx__primary(int device);
 /* ---- streams and the simulated clock ---- */
 struct stream {
 	struct obj obj;
-	struct ctx *ctx;
+	struct ctx *_Atomic ctx; /* set last: until then nobody who walks the streams looks at it */
 	pthread_spinlock_t spin;
 	unsigned flags;
 	int priority;

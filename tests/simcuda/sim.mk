@@ -17,7 +17,7 @@ SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c log.c init.c context.c mem.c al
 SIM_DRIVER_OBJ := $(SIM_DRIVER_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o) $(SIM)/obj/exports.o
 SIM_RT_SRC := $(wildcard $(SIM_DIR)/cudart/*.c)
 SIM_RT_OBJ := $(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
-SIM_CUPTI_SRC := $(filter-out %abi.c %abi_check.c,$(wildcard $(SIM_DIR)/cupti/*.c))
+SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c)
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo
@@ -25,8 +25,10 @@ WORKLOAD_DRIVER := driver_demo launchloop procs
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
-	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest
+	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest \
+	$(SIM)/selftest_cupti $(SIM)/selftest_cupti_order
 SIM_REAL := $(if $(CUDA_REAL),$(addprefix $(SIM)/real/,$(WORKLOADS) demo-static demo-ptds selftest abi_check.o) \
+	$(if $(wildcard $(CUDA_REAL)/cupti.h),$(addprefix $(SIM)/real/,abi_check_cupti.o selftest_cupti selftest_cupti_order)) \
 	$(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/real/%.o))
 
 sim: $(SIM_ALL) $(SIM_REAL) ## build the simulated CUDA stack and its workloads
@@ -91,6 +93,9 @@ $(WORKLOAD_DRIVER:%=$(2)/%): $(2)/%: tests/workload/%.c $(WL_DEPS)
 $(2)/callall: tests/workload/callall.c $(WL_DEPS)
 	@mkdir -p $$(@D)
 	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -I$(1) -o $$@ $$< -ldl
+$(2)/selftest_cupti $(2)/selftest_cupti_order: $(2)/%: $(SIM_DIR)/cupti/%.c $(WL_DEPS) tests/t.h $(SIM)/libcupti.so.13
+	@mkdir -p $$(@D)
+	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -Itests -I$(1) -o $$@ $$< $$(WL_LINK) -lcupti -lcuda
 $(2)/selftest: $(SIM_DIR)/selftest.c $(WL_DEPS) tests/t.h
 	@mkdir -p $$(@D)
 	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -Itests -I$(1) -o $$@ $$< $$(WL_LINK) -lcuda -ldl
@@ -110,6 +115,14 @@ $(SIM)/obj/abi_ours.h: $(SIM)/obj/gen_abi
 $(SIM)/real/abi_check.o: $(SIM_DIR)/abi_check.c $(SIM)/obj/abi_ours.h
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) -std=gnu17 $(WARN) -I$(SIM)/obj -I$(CUDA_REAL) -c -o $@ $<
+$(SIM)/obj/gen_abi_cupti: $(SIM_DIR)/cupti/gen_abi.c $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(call step,HOSTCC)$(HOSTCC) -std=gnu17 $(WARN) -I$(SIM_DIR)/include -o $@ $<
+$(SIM)/obj/abi_ours_cupti.h: $(SIM)/obj/gen_abi_cupti
+	$(call step,GEN)$< > $@.tmp && mv $@.tmp $@
+$(SIM)/real/abi_check_cupti.o: $(SIM_DIR)/cupti/abi_check.c $(SIM)/obj/abi_ours_cupti.h
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) -std=gnu17 $(WARN) -I$(SIM)/obj -isystem $(CUDA_REAL) -c -o $@ $<
 $(SIM)/real/cudart/%.o: $(SIM_DIR)/cudart/%.c $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(SIM_CFLAGS) -I$(CUDA_REAL) -c -o $@ $<

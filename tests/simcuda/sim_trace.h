@@ -31,7 +31,7 @@ struct sim_call {
 	int result;             /* at leave */
 	/* The tracer's own. */
 	uint32_t correlation; /* 0: not traced */
-	uint64_t start, data;
+	uint64_t queued, start, data;
 	struct sim_memory memory; /* what is about to be freed */
 };
 

@@ -22,9 +22,9 @@ static struct stream *stream__new(struct ctx *c, unsigned flags, int priority)
 	if (!s)
 		return NULL;
 	pthread_spin_init(&s->spin, PTHREAD_PROCESS_PRIVATE);
-	s->ctx = c;
 	s->flags = flags;
 	s->priority = priority;
+	s->ctx = c;
 	return s;
 }
 
@@ -99,13 +99,20 @@ uint64_t stream__push(struct stream *s, uint64_t ns)
 	return t;
 }
 
-static uint64_t until(struct stream *s)
+static uint64_t own_until(struct stream *s)
 {
 	uint64_t t;
 
 	pthread_spin_lock(&s->spin);
 	t = s->until;
 	pthread_spin_unlock(&s->spin);
+	return t;
+}
+
+static uint64_t until(struct stream *s)
+{
+	uint64_t t = own_until(s);
+
 	/* The legacy stream is done when the streams it waits for are. */
 	if (s->legacy && s->ctx->blocking_until > t)
 		t = s->ctx->blocking_until;
@@ -135,9 +142,11 @@ void ctx__drain(struct ctx *c)
 	uint64_t t = c->gone_until;
 	struct stream *s = NULL;
 
-	while ((s = obj__next(s, OBJ_STREAM)))
-		if (s->ctx == c && s->until > t)
-			t = s->until;
+	while ((s = obj__next(s, OBJ_STREAM))) {
+		uint64_t u = s->ctx == c ? own_until(s) : 0;
+
+		t = u > t ? u : t;
+	}
 	sim_wait_until(t);
 	wait_hostfuncs(&c->hostfuncs);
 }
@@ -178,7 +187,7 @@ SIM_IMPL(cuStreamDestroy)
 	if (!s || s->legacy)
 		return CUDA_ERROR_INVALID_HANDLE;
 	wait_hostfuncs(&s->hostfuncs);
-	raise_to(&s->ctx->gone_until, s->until);
+	raise_to(&s->ctx->gone_until, own_until(s));
 	pthread_rwlock_wrlock(&sim_driver_lock);
 	trace__stream(4, s); /* STREAM_DESTROY_STARTING */
 	obj__free(s);

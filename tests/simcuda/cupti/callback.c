@@ -105,6 +105,8 @@ static void enter(struct sim_call *c)
 	do
 		c->correlation = sc.correlation++;
 	while (c->correlation == 0);
+	if (sc.latency)
+		c->queued = sc_monotonic();
 	if (sc.kinds & SC_API_KINDS) {
 		c->start = sc_timestamp();
 		sc_before_free(c);

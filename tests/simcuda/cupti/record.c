@@ -206,14 +206,12 @@ static void graph(const struct sim_work *w, const struct sc_times *t)
 
 void sc_work(const struct sim_work *w)
 {
-	struct sc_times t = { .start = w->start, .end = w->end };
+	struct sc_times t = { .queued = w->call->queued, .start = w->start, .end = w->end };
 	bool whole_graphs = on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 
 	/* The call began before anybody traced. */
 	if (w->call->correlation == 0 || sc.dead)
 		return;
-	if (sc.latency)
-		t.queued = sc_monotonic();
 	if (w->kind == SIM_WORK_GRAPH) {
 		if (whole_graphs)
 			graph(w, &t);
