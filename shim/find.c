@@ -149,6 +149,7 @@ struct search {
 	find_visit *visit;
 	void *arg;
 	enum cupti_source source;
+	int major;
 	char path[CUPTI_PATH_MAX];
 };
 
@@ -167,7 +168,7 @@ static int in_dirs(struct search *s, const struct dirs *d, const char *const *su
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < LEN(names); i++) {
-		if (s->f->major && names[i].major > s->f->major)
+		if (s->major && names[i].major > s->major)
 			continue;
 		for (const char *dir = d->text; !rc && dir < d->text + d->used; dir += strlen(dir) + 1)
 			for (size_t k = 0; !rc && k < nsubs; k++)
@@ -189,15 +190,13 @@ static int in_process(struct search *s)
 static int in_setting(struct search *s, struct dirs *d)
 {
 	const char *setting = s->f->setting;
-	struct find any = *s->f;
 	struct stat st;
 	int rc;
 
 	if (stat(setting, &st) || !S_ISDIR(st.st_mode))
 		return s->visit(setting, s->source, s->arg);
 	add_dir(d, "", setting, strlen(setting));
-	any.major = 0;
-	s->f = &any;
+	s->major = 0;
 	rc = in_dirs(s, d, in_system, 1);
 	return rc ? rc : offer(s, setting, "", "libcupti.so");
 }
@@ -252,7 +251,7 @@ static int in_loader(struct search *s)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < LEN(names); i++)
-		if (!s->f->major || names[i].major <= s->f->major)
+		if (!s->major || names[i].major <= s->major)
 			rc = s->visit(names[i].name, s->source, s->arg);
 	return rc;
 }
@@ -295,6 +294,7 @@ int find__each(const struct find *f, find_visit *visit, void *arg)
 	int rc;
 
 	s.f = f;
+	s.major = f->major;
 	s.visit = visit;
 	s.arg = arg;
 	rc = in_source(&s, CUPTI_FROM_PROCESS);
