@@ -201,10 +201,12 @@ void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call 
 	if (phase__session(phase__word()) != phase__session(word) || phase__of(phase__word()) == PHASE_OFF)
 		goto closed;
 	atomic_store_explicit(&b->head, head + 1, memory_order_release);
+	/* After the ring and before the hit: empty_ring() says why. */
+	atomic_store_explicit(&b->open_start, 0, memory_order_release);
 	if (waiting(b) >= BATCH_HIT)
 		hand_over(b);
+	return;
 closed:
-	/* Only now: batch__finish() reads this first and the ring afterwards, and so has the call from one of them. */
 	atomic_store_explicit(&b->open_start, 0, memory_order_release);
 }
 
@@ -242,8 +244,14 @@ static bool claim_in_time(struct batch *b)
 	return false;
 }
 
+/* The call that a thread is in. */
+struct open {
+	uint64_t start; /* 0: none */
+	uint32_t what, correlation;
+};
+
 /* Moves what is in the ring into o; the last call that went is in *last. False: the claim was not to be had. */
-static bool empty_ring(struct batch *b, struct out *o, struct gpubpf_shim_call *last)
+static bool empty_ring(struct batch *b, struct out *o, struct open *open, struct gpubpf_shim_call *last)
 {
 	uint32_t left;
 
@@ -252,6 +260,14 @@ static bool empty_ring(struct batch *b, struct out *o, struct gpubpf_shim_call *
 
 		if (o->must ? !claim_in_time(b) : !claim(b))
 			return false;
+		/*
+		 * In this order, and under the claim: the owner puts the call into the ring, says that none is open, and
+		 * only then hands over, for which it needs the claim. An open call is so in what is copied here, or
+		 * nowhere yet.
+		 */
+		open->start = atomic_load_explicit(&b->open_start, memory_order_acquire);
+		open->what = atomic_load_explicit(&b->open_what, memory_order_relaxed);
+		open->correlation = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
 		tail = atomic_load_explicit(&b->tail, memory_order_relaxed);
 		head = atomic_load_explicit(&b->head, memory_order_acquire);
 		for (; tail != head && o->n < BATCH_HIT; tail++)
@@ -270,27 +286,25 @@ static void collect_one(struct batch *b, void *arg)
 	struct out *o = arg;
 	/* Before the ring: what a thread left behind was there before it went. */
 	bool gone = atomic_load_explicit(&b->retired, memory_order_acquire);
-	uint64_t start = atomic_load_explicit(&b->open_start, memory_order_acquire);
-	uint32_t what = atomic_load_explicit(&b->open_what, memory_order_relaxed);
-	uint32_t correlation = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
 	struct gpubpf_shim_call last = { 0 };
+	struct open open;
 
 	if (!gone && !waiting(b) && !o->session)
 		return;
-	if (!empty_ring(b, o, &last))
+	if (!empty_ring(b, o, &open, &last))
 		return;
-	if (o->session && start >= atomic_load(&shim_began) &&
-	    !(last.start == start && last.correlation == correlation)) {
-		if (o->n == BATCH_HIT)
-			out_send(o);
-		o->items[o->n++] = (struct gpubpf_shim_call){ .start = start,
-							      .correlation = correlation,
+	if (o->session && open.start && open.start >= atomic_load(&shim_began) &&
+	    !(last.start == open.start && last.correlation == open.correlation)) {
+		o->items[o->n++] = (struct gpubpf_shim_call){ .start = open.start,
+							      .correlation = open.correlation,
 							      .tid = b->tid,
-							      .cbid = (__u16)what,
+							      .cbid = (__u16)open.what,
 							      .domain = GPUBPF_DOMAIN_DRIVER,
-							      .work = (__u8)(what >> 16),
+							      .work = (__u8)(open.what >> 16),
 							      .flags = GPUBPF_SHIM_CALL_NO_END,
 							      .session = o->session };
+		if (o->n == BATCH_HIT)
+			out_send(o);
 	}
 	if (gone)
 		give_back(b);

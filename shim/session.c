@@ -66,6 +66,13 @@ static struct {
 
 static struct names names;
 
+#ifdef GPUBPF_SHIM_TEST
+struct cupti *session__cupti(void)
+{
+	return &s.cupti;
+}
+#endif
+
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);

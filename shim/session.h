@@ -36,4 +36,10 @@ void session__disarm(enum session_end why);
 /* Any thread: the process will not wait any longer. What can be left out is. */
 void session__give_up(void);
 
+#ifdef GPUBPF_SHIM_TEST
+struct cupti;
+/* For a test to fill in its own functions; with a handle it counts as open. */
+struct cupti *session__cupti(void);
+#endif
+
 #endif
