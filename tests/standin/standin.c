@@ -4,7 +4,7 @@
  * way from a probe site to the capture on any kernel, without CUPTI.
  *
  * STANDIN_LOG=FILE     appends lines: "PID armed SESSION inline|attach NS", "PID hit PROBE SEQUENCE ITEMS", "PID asked SESSION NS",
- *                      "PID disarmed SESSION NS", "PID dead SESSION NS" (all probes fell at once)
+ *                      "PID early SESSION" (not all probes stood), "PID disarmed SESSION NS", "PID dead SESSION NS" (all probes fell at once)
  * STANDIN_REASON=N     arming fails with this enum gpubpf_reason
  * STANDIN_STUCK=1      never says that it is done
  * STANDIN_STORM=N      so many batches of 4 KiB, as fast as they go
@@ -173,6 +173,8 @@ static void arm(unsigned arming)
 	const char *reason = getenv("STANDIN_REASON"), *storms = getenv("STANDIN_STORM");
 
 	session++;
+	if (!others_up())
+		say("early %u", session);
 	say("armed %u %s %llu", session, arming == GPUBPF_ARMED_INLINE ? "inline" : "attach",
 	    (unsigned long long)now());
 	hello(arming, !reason);
@@ -204,6 +206,7 @@ static void *worker(void *arg)
 		arm(arming);
 		while (gpubpf_hello_v1_semaphore)
 			nap(5);
+		nap(50); /* of a recorder that died the probes go one after the other */
 		if (others_up()) {
 			say("asked %u %llu", session, (unsigned long long)now());
 			nap(150); /* the device has work left */

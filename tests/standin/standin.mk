@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A stand-in for the shim, called as the shim is called, and the check of what came of it.
 STANDIN := $(B)/tests/standin
-TEST_NEEDS += $(STANDIN)/libgpubpf-shim.so $(STANDIN)/shimcheck
-tools: $(STANDIN)/libgpubpf-shim.so $(STANDIN)/shimcheck
+STANDIN_ALL := $(STANDIN)/libgpubpf-shim.so $(STANDIN)/shimcheck $(STANDIN)/host
+TEST_NEEDS += $(STANDIN_ALL)
+tools: $(STANDIN_ALL)
 
 $(STANDIN)/libgpubpf-shim.so: tests/standin/standin.c tests/standin/standin.h usdt/probe.h bpf/events.h $(B)/.flags
 	@mkdir -p $(@D)
@@ -11,4 +12,8 @@ $(STANDIN)/libgpubpf-shim.so: tests/standin/standin.c tests/standin/standin.h us
 
 $(STANDIN)/shimcheck: $(STANDIN)/shimcheck.o $(B)/libgpubpf.a
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(STANDIN)/host: tests/standin/host.c $(B)/.flags
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) -std=gnu17 $(WARN) -D_GNU_SOURCE -O2 -o $@ $< -ldl
 -include $(STANDIN)/shimcheck.d

@@ -6,6 +6,7 @@
 
 #include "inspect/inspect.h"
 #include "inspect/jsonsafe.h"
+#include "inspect/shims.h"
 #include "model/cuda_abi.h"
 
 #define SCHEMA 1
@@ -180,6 +181,7 @@ static json_t *metadata(const struct inspection *s)
 		json_object_set_new(o, "host", host(m->host));
 	json_object_set_new(o, "clock_pairs", clocks(m));
 	json_object_set_new(o, "libraries", libraries(m));
+	json_object_set_new(o, "shims", inspect_shims_json(m));
 	json_object_set_new(o, "processes", processes(m));
 	return gpus_and_notes(m, o);
 }
@@ -269,6 +271,7 @@ static json_t *counters(const struct inspection *s)
 		json_decref(name);
 	}
 	json_object_set_new(o, "global", globals);
+	json_object_set_new(o, "probes", inspect_probes_json(s->counts));
 	return o;
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inspect/inspect.h"
+#include "inspect/shims.h"
 #include "model/cuda_abi.h"
 #include "util/fmt.h"
 
@@ -389,6 +390,8 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 		r = entry_points(s, f, apis);
 	if (!r)
 		r = counters(s, f);
+	if (!r)
+		r = inspect_shims_text(s->meta, s->counts, f);
 	results(s, f);
 	if (!r)
 		r = ledger(s, f);
