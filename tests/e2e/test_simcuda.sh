@@ -212,6 +212,32 @@ simcuda_nvcc() {
 	verdict simcuda_nvcc
 }
 
+# CUPTI's names and nothing else, each of which the real library has in the same version.
+simcuda_cupti_exports() {
+	local real=${CUDA_HOME:-/usr/local/cuda}/lib/libcupti.so.13 lack
+	nm -D --defined-only "$SIM/libcupti.so.13" | sed -n 's/.* [TDBR] //p' | sort >"$T/cupti"
+	same functions "$(grep -c '^CUptiResult cupti' tests/simcuda/include/cupti.h)" "$(grep -c '^cupti.*@@libcupti.so.13$' "$T/cupti")"
+	grep -v '^cupti' "$T/cupti" >"$T/other" && reason "exports $(tr '\n' ' ' <"$T/other")"
+	readelf -d "$SIM/libcupti.so.13" | grep -q 'SONAME.*\[libcupti.so.13\]' || reason "no SONAME libcupti.so.13"
+	if [ -e "$real" ]; then
+		lack=$(nm -D --defined-only "$real" | sed -n 's/.* [TDBR] //p' | sort | comm -13 - "$T/cupti" | tr '\n' ' ')
+		[ -z "$lack" ] || reason "the real library has no $lack"
+	fi
+	verdict simcuda_cupti_exports
+}
+
+simcuda_cupti_real_headers() {
+	local p
+	if [ ! -e "$SIM/real/abi_check_cupti.o" ]; then
+		echo "skip simcuda_cupti_real_headers: no CUPTI headers (CUDA_HOME) when it was built"
+		return
+	fi
+	for p in selftest_cupti selftest_cupti_order; do
+		timeout 120 "$SIM/real/$p" >"$T/out" || reason "$p: $(grep -B3 '^not ok' "$T/out" | head)"
+	done
+	verdict simcuda_cupti_real_headers
+}
+
 simcuda_exports
 simcuda_log_equals_program
 simcuda_driver_demo
@@ -222,7 +248,11 @@ simcuda_callall_distinct
 simcuda_launch_is_cheap
 simcuda_real_headers
 simcuda_nvcc
-timeout 120 "$SIM/selftest"
-rc=$?
-[ $rc -le 1 ] || reason "selftest ended with $rc"
+simcuda_cupti_exports
+simcuda_cupti_real_headers
+for p in selftest selftest_cupti selftest_cupti_order; do
+	timeout 120 "$SIM/$p"
+	rc=$?
+	[ $rc -le 1 ] || reason "$p ended with $rc"
+done
 verdict simcuda_selftest_ends

@@ -42,7 +42,7 @@
  * SIMCUPTI_ABORT=WHAT[,…]  callback: abort when a function that is not for callbacks is called inside one;
  *                          init: … when another thread is inside the first cuInit.
  *
- * What was measured of the real one, and holds here: a second subscriber gets 39, yet registering buffer callbacks
+ * What was measured of the real one or stands in its documentation, and holds here: a second subscriber gets 39, yet registering buffer callbacks
  * and enabling kinds without a subscription works and takes the records away; where kinds were on before somebody
  * else subscribes, nobody gets any; a clock that is registered while work is under way leaves that work's records
  * without times; a forked child gets CUPTI_ERROR_NOT_INITIALIZED from everything.

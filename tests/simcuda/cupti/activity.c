@@ -23,6 +23,7 @@ struct buffer {
 	struct buffer *next;
 	uint8_t *base;
 	size_t size, used, records, max_records;
+	size_t overheads; /* of records */
 	struct pending *pending;
 	size_t npending, capacity;
 };
@@ -112,8 +113,10 @@ void sc_emit(const void *record)
 		return;
 	pthread_mutex_lock(&act.lock);
 	to = place(size);
-	if (to)
+	if (to) {
 		memcpy(to, record, size);
+		act.current->overheads += *(const uint32_t *)record == CUPTI_ACTIVITY_KIND_OVERHEAD;
+	}
 	pthread_mutex_unlock(&act.lock);
 }
 
@@ -244,12 +247,16 @@ static void deliver(struct buffer *b)
 {
 	while (b) {
 		struct buffer *next = b->next;
+		uint64_t began;
 
 		sc_log("! complete %zu of %zu bytes, %zu records, %zu not done", b->used, b->size, b->records,
 		       b->npending);
+		began = sc_timestamp();
 		sc_in = SC_IN_COMPLETE;
 		act.complete(NULL, 0, b->base, b->size, b->used);
 		sc_in = SC_IN_NONE;
+		if (b->overheads < b->records)
+			sc_overhead(began);
 		free(b->pending);
 		free(b);
 		b = next;

@@ -174,7 +174,7 @@ static inline void finish(void)
 
 static inline void leave(void)
 {
-	static const uint32_t kinds[] = { 1, 2, 3, 4, 10, 22, 38, 39, 49, 51 };
+	static const uint32_t kinds[] = { 1, 2, 3, 4, 10, 17, 22, 38, 39, 49, 51 };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		OK(cuptiActivityDisable((CUpti_ActivityKind)kinds[i]));

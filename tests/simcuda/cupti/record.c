@@ -289,6 +289,21 @@ static void sync_record(const struct sim_call *c, uint64_t end)
 	sc_emit(&r);
 }
 
+void sc_overhead(uint64_t began)
+{
+	CUpti_ActivityOverhead3 r = { .kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+				      .overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH,
+				      .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+				      .start = began };
+
+	if (!on(CUPTI_ACTIVITY_KIND_OVERHEAD))
+		return;
+	r.objectId.pt.processId = (uint32_t)getpid();
+	r.objectId.pt.threadId = (uint32_t)syscall(SYS_gettid);
+	r.end = sc_timestamp();
+	sc_emit(&r);
+}
+
 static bool is_free(const char *base)
 {
 	return strcmp(base, "cuMemFree") == 0 || strcmp(base, "cuMemFreeHost") == 0 ||

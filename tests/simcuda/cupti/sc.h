@@ -107,6 +107,7 @@ void sc_work(const struct sim_work *w);
 	 SC_KIND(CUPTI_ACTIVITY_KIND_MEMORY2))
 void sc_api_records(const struct sim_call *c);
 void sc_before_free(struct sim_call *c);
+void sc_overhead(uint64_t began); /* of the return of a buffer, if that is wanted */
 void sc_set_times(void *record, uint64_t queued, uint64_t start, uint64_t end);
 
 #endif

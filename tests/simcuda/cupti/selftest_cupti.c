@@ -492,4 +492,25 @@ T(calls_and_synchronization_and_memory_as_records)
 	leave();
 }
 
+/* One for each buffer that held anything else. */
+T(the_return_of_a_buffer_as_overhead)
+{
+	CUpti_ActivityOverhead3 *o;
+
+	start();
+	subscribe(NULL, NULL);
+	OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+	OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD));
+	OK(launch(fast, NULL));
+	finish();
+	CHECK(records_of(CUPTI_ACTIVITY_KIND_OVERHEAD) == 0);
+	OK(cuptiActivityFlushAll(0));
+	OK(cuptiActivityFlushAll(0));
+	o = record(CUPTI_ACTIVITY_KIND_OVERHEAD, 0);
+	CHECK(records_of(CUPTI_ACTIVITY_KIND_OVERHEAD) == 1 && o->end >= o->start &&
+	      o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH &&
+	      o->objectId.pt.processId == (uint32_t)getpid());
+	leave();
+}
+
 TEST_MAIN
