@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "inspect/inspect.h"
+#include "inspect/device.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
@@ -349,6 +349,7 @@ static json_t *file(const struct inspection *s)
 	set_int(records, "open_calls", s->open_calls);
 	set_int(records, "tasks", s->tasks);
 	set_int(records, "xids", s->xids);
+	set_int(records, "batches", s->batches);
 	set_int(records, "unknown", st->unknown_records);
 	json_object_set_new(o, "records", records);
 	set_int(o, "plain_bytes", st->plain_bytes);
@@ -380,6 +381,8 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 		json_object_set_new(o, "counters", counters(s));
 		json_object_set_new(o, "ledger", ledger(s));
 	}
+	if (s->join)
+		json_object_set_new(o, "device", inspect_device_json(s));
 	if (s->footer)
 		json_object_set_new(o, "footer", footer(s));
 	json_object_set_new(o, "file", file(s));

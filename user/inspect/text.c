@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "inspect/inspect.h"
+#include "inspect/device.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
 #include "util/fmt.h"
@@ -365,6 +365,8 @@ static void blocks(const struct inspection *s, FILE *f)
 	field(f, "in records", "%s call records, %s of open calls", fmt_count(a, s->calls),
 	      fmt_count(b, s->open_calls));
 	field(f, "", "%s task records, %s GPU error records", fmt_count(a, s->tasks), fmt_count(b, s->xids));
+	if (s->batches)
+		field(f, "", "%s batches of the device observer", fmt_count(a, s->batches));
 	if (st->plain_bytes)
 		field(f, "record bytes", "%s, stored in %s (%.1f %%)", fmt_bytes(a, st->plain_bytes),
 		      fmt_bytes(b, st->stored_bytes),
@@ -395,6 +397,8 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 	results(s, f);
 	if (!r)
 		r = ledger(s, f);
+	if (!r)
+		r = inspect_device_text(s, f);
 	blocks(s, f);
 	return r;
 }
