@@ -8,6 +8,20 @@
  *   SYMBOL [ARG …]                        a call: argument words in order
  *   fork CHILD · exit                     of the process in `pid`
  *   lose SYMBOL                           a call that was counted and found no room in the ring
+ *   wait NS                               nothing happens
+ *
+ * The device observer:
+ *
+ *   arm · disarm                          a session of the process in `pid` begins, ends
+ *   clock NS                              a clock pair with this error
+ *   name ID TEXT                          of a kernel
+ *   module ID CRC BYTES NS                loaded, in so many ns; unload ID
+ *   seen WORK                             it saw the call before: launch, graph, copy, set, alloc or sync
+ *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set), so long after its entry, for NS
+ *       stream S  device D  name ID  grid X  block X  cluster X  registers N  static B  dynamic B  bytes B
+ *       copy K (enum gpubpf_copy_kind)  from K  to K (CUpti_ActivityMemoryKind)  peer D  graph G  node N
+ *       id N: of a call that nobody saw  start T  end T: these times instead
+ *   loss N COUNT · refused N RESULT       enum gpubpf_shim_loss, gpubpf_facility
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +45,12 @@ struct scene {
 	bool has_out, entry_only;
 	char text[256];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
+
+	/* of the device observer */
+	uint32_t session, correlation;
+	uint64_t entry, took_last; /* of the call before */
+	uint64_t sequence[GPUBPF_PROBES];
+	Gpubpf__ProbeCounts probe[GPUBPF_PROBES];
 };
 
 static void die(struct scene *s, const char *what)
@@ -100,6 +120,8 @@ static void call(struct scene *s, const char *symbol, char *args)
 	}
 	u.c.size = (uint16_t)(sizeof(u.c) + 8 * GPUBPF_WORDS_MAX + ((u.c.nblob + 7) & ~7u));
 	count(s, u.c.api);
+	s->entry = s->now;
+	s->took_last = s->took;
 	if (capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
 		die(s, "record");
 	s->now += s->took + 500;
@@ -121,6 +143,225 @@ static void task(struct scene *s, uint32_t event, uint32_t pid, uint32_t peer)
 	if (capture_writer__record(s->w, (struct gpubpf_rec *)&t, s->now, &s->err))
 		die(s, "record");
 	s->now += 100;
+}
+
+static void batch(struct scene *s, unsigned probe, const void *item, size_t size)
+{
+	struct {
+		struct gpubpf_shim head;
+		uint8_t room[sizeof(struct gpubpf_hello)];
+	} b = { .head = { .kind = GPUBPF_REC_SHIM,
+			  .size = (uint16_t)((sizeof(b.head) + size + 7) & ~(size_t)7),
+			  .tgid = s->pid,
+			  .tid = s->tid,
+			  .time = s->now,
+			  .sequence = s->sequence[probe]++,
+			  .probe = (uint16_t)probe,
+			  .item_size = (uint16_t)size,
+			  .count = 1,
+			  .sent = 1 } };
+
+	memcpy(b.room, item, size);
+	s->probe[probe].hits++;
+	s->probe[probe].items++;
+	if (capture_writer__record(s->w, (struct gpubpf_rec *)&b, s->now, &s->err))
+		die(s, "record");
+}
+
+static void status(struct scene *s, unsigned kind, unsigned code, int32_t value, uint64_t a, uint64_t e)
+{
+	struct gpubpf_status t = { .kind = (uint16_t)kind,
+				   .code = (uint16_t)code,
+				   .value = value,
+				   .session = s->session,
+				   .time = s->now,
+				   .a = a,
+				   .b = a,
+				   .c = a,
+				   .d = a,
+				   .e = e };
+
+	batch(s, GPUBPF_PROBE_STATUS, &t, sizeof(t));
+}
+
+static void arm(struct scene *s)
+{
+	struct gpubpf_hello h = { .abi = GPUBPF_SHIM_ABI,
+				  .session = ++s->session,
+				  .pid = s->pid,
+				  .worker_tid = s->pid + 9,
+				  .time = s->now,
+				  .cupti_version = 130000,
+				  .driver_version = 13000,
+				  .time_source = GPUBPF_TIME_MONOTONIC,
+				  .arming = GPUBPF_ARMED_INLINE,
+				  .version = GPUBPF_VERSION,
+				  .cupti_path = "/usr/lib/libcupti.so.13" };
+
+	batch(s, GPUBPF_PROBE_HELLO, &h, sizeof(h));
+	s->now += 2000;
+	status(s, GPUBPF_STATUS_ARMED, 0, 0, s->now - 2000, 0);
+	s->now += 100;
+}
+
+static void seen(struct scene *s, const char *work)
+{
+	static const char *const works[] = { "", "launch", "graph", "copy", "set", "alloc", "sync" };
+	struct gpubpf_shim_call c = { .start = s->entry + s->took_last / 10,
+				      .end = s->entry + s->took_last - s->took_last / 10,
+				      .correlation = ++s->correlation,
+				      .tid = s->tid,
+				      .domain = GPUBPF_DOMAIN_DRIVER,
+				      .session = s->session };
+
+	for (uint8_t i = 1; i < sizeof(works) / sizeof(works[0]); i++)
+		if (strcmp(work, works[i]) == 0)
+			c.work = i;
+	batch(s, GPUBPF_PROBE_CALLS, &c, sizeof(c));
+}
+
+static void kernel_word(struct gpubpf_activity *a, const char *word, uint64_t v)
+{
+	if (strcmp(word, "name") == 0) {
+		a->name = (uint32_t)v;
+	} else if (strcmp(word, "grid") == 0) {
+		a->u.kernel.grid[0] = (uint32_t)v;
+	} else if (strcmp(word, "block") == 0) {
+		a->u.kernel.block[0] = (uint32_t)v;
+	} else if (strcmp(word, "cluster") == 0) {
+		a->flags |= GPUBPF_ACTIVITY_HAS_CLUSTER;
+		a->u.kernel.cluster[0] = (uint8_t)v;
+		a->u.kernel.cluster[1] = a->u.kernel.cluster[2] = 1;
+	} else if (strcmp(word, "registers") == 0) {
+		a->u.kernel.registers = (uint16_t)v;
+	} else if (strcmp(word, "static") == 0) {
+		a->u.kernel.static_shared = (uint32_t)v;
+	} else if (strcmp(word, "dynamic") == 0) {
+		a->u.kernel.dynamic_shared = (uint32_t)v;
+	}
+}
+
+static void moved_word(struct gpubpf_activity *a, const char *word, uint64_t v)
+{
+	bool set = a->kind == GPUBPF_ACTIVITY_SET;
+
+	if (strcmp(word, "bytes") == 0) {
+		*(set ? &a->u.set.bytes : &a->u.copy.bytes) = v;
+	} else if (strcmp(word, "to") == 0) {
+		*(set ? &a->u.set.memory_kind : &a->u.copy.dst_kind) = (uint8_t)v;
+	} else if (strcmp(word, "from") == 0) {
+		a->u.copy.src_kind = (uint8_t)v;
+	} else if (strcmp(word, "copy") == 0) {
+		a->u.copy.copy_kind = (uint8_t)v;
+	} else if (strcmp(word, "peer") == 0) {
+		a->flags |= GPUBPF_ACTIVITY_PEER;
+		a->u.copy.dst_device = (uint32_t)v;
+	}
+}
+
+static void any_word(struct gpubpf_activity *a, const char *word, uint64_t v)
+{
+	if (strcmp(word, "stream") == 0) {
+		a->stream = (uint32_t)v;
+	} else if (strcmp(word, "device") == 0) {
+		a->device = (uint32_t)v;
+	} else if (strcmp(word, "graph") == 0) {
+		a->flags |= GPUBPF_ACTIVITY_HAS_NODE;
+		a->graph = (uint32_t)v;
+	} else if (strcmp(word, "node") == 0) {
+		a->graph_node = v;
+	} else if (strcmp(word, "id") == 0) {
+		a->correlation = (uint32_t)v;
+	} else if (strcmp(word, "start") == 0) {
+		a->start = v;
+	} else if (strcmp(word, "end") == 0) {
+		a->end = v;
+	} else if (a->kind == GPUBPF_ACTIVITY_KERNEL) {
+		kernel_word(a, word, v);
+	} else {
+		moved_word(a, word, v);
+	}
+}
+
+static void ran(struct scene *s, char *text)
+{
+	struct gpubpf_activity a = {
+		.correlation = s->correlation, .context = 1, .stream = 7, .session = s->session
+	};
+	char *kind = strsep(&text, " "), *after = strsep(&text, " "), *took = strsep(&text, " "), *word,
+	     *value;
+
+	a.kind = strcmp(kind, "kernel") == 0 ? GPUBPF_ACTIVITY_KERNEL
+		 : strcmp(kind, "copy") == 0 ? GPUBPF_ACTIVITY_COPY
+					     : GPUBPF_ACTIVITY_SET;
+	if (a.kind == GPUBPF_ACTIVITY_KERNEL)
+		for (int i = 0; i < 3; i++)
+			a.u.kernel.grid[i] = a.u.kernel.block[i] = 1;
+	a.start = s->entry + (uint64_t)strtoll(after ? after : "0", NULL, 0);
+	a.end = a.start + strtoull(took ? took : "0", NULL, 0);
+	while ((word = strsep(&text, " ")) && (value = strsep(&text, " ")))
+		any_word(&a, word, strtoull(value, NULL, 0));
+	batch(s, GPUBPF_PROBE_ACTIVITY, &a, sizeof(a));
+}
+
+static void name(struct scene *s, char *text)
+{
+	struct gpubpf_name n = { .id = (uint32_t)strtoul(strsep(&text, " "), NULL, 0), .parts = 1 };
+
+	n.len = (uint16_t)strnlen(text ? text : "", sizeof(n.text));
+	memcpy(n.text, text ? text : "", n.len);
+	batch(s, GPUBPF_PROBE_NAMES, &n, sizeof(n));
+}
+
+static void module(struct scene *s, char *text, bool unload)
+{
+	struct gpubpf_module m = { .session = s->session, .flags = unload ? GPUBPF_MODULE_UNLOADED : 0 };
+	uint64_t v[4] = { 0 };
+
+	for (int i = 0; text && i < 4; i++)
+		v[i] = strtoull(strsep(&text, " "), NULL, 0);
+	m.id = (uint32_t)v[0];
+	m.crc = (uint32_t)v[1];
+	m.bytes = v[2];
+	if (v[3]) {
+		m.start = s->now;
+		m.end = s->now += v[3];
+	}
+	batch(s, GPUBPF_PROBE_MODULES, &m, sizeof(m));
+}
+
+/* False: none of the device observer's. */
+static bool device_line(struct scene *s, const char *verb, char *text)
+{
+	unsigned long long n = strtoull(text, NULL, 0);
+
+	if (strcmp(verb, "arm") == 0) {
+		arm(s);
+	} else if (strcmp(verb, "disarm") == 0) {
+		s->now += 1000;
+		status(s, GPUBPF_STATUS_DISARMED, GPUBPF_DISARM_ASKED, 0, s->now, 0);
+	} else if (strcmp(verb, "clock") == 0) {
+		status(s, GPUBPF_STATUS_CLOCK, 0, 0, s->now, n);
+	} else if (strcmp(verb, "name") == 0) {
+		name(s, text);
+	} else if (strcmp(verb, "module") == 0 || strcmp(verb, "unload") == 0) {
+		module(s, text, verb[0] == 'u');
+	} else if (strcmp(verb, "seen") == 0) {
+		seen(s, text);
+	} else if (strcmp(verb, "ran") == 0) {
+		ran(s, text);
+	} else if (strcmp(verb, "loss") == 0 || strcmp(verb, "refused") == 0) {
+		char *second = strchr(text, ' ');
+		uint64_t v = second ? strtoull(second, NULL, 0) : 0;
+
+		if (verb[0] == 'l')
+			status(s, GPUBPF_STATUS_LOSS, (unsigned)n, 0, v, 0);
+		else
+			status(s, GPUBPF_STATUS_FACILITY, (unsigned)n, (int32_t)v, 0, 0);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static void line(struct scene *s, char *text)
@@ -160,7 +401,9 @@ static void line(struct scene *s, char *text)
 		s->counts[id_of(s, text)].entered++;
 		s->counts[id_of(s, text)].returned++;
 		s->counts[id_of(s, text)].lost_ring++;
-	} else {
+	} else if (strcmp(verb, "wait") == 0) {
+		s->now += n;
+	} else if (!device_line(s, verb, text)) {
 		call(s, verb, text);
 	}
 }
@@ -171,6 +414,7 @@ static void write_meta(struct scene *s)
 	size_t n = apitab__size(s->tab);
 	Gpubpf__Api *api = calloc(n, sizeof(*api)), **apis = calloc(n, sizeof(*apis));
 	Gpubpf__Meta m = GPUBPF__META__INIT;
+	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
 
 	if (!api || !apis)
 		die(s, "memory");
@@ -192,6 +436,10 @@ static void write_meta(struct scene *s)
 	m.has_entry_only = m.entry_only = s->entry_only;
 	m.n_command = 1;
 	m.command = command;
+	shim.path = "/usr/lib/libgpubpf-shim.so";
+	shim.origin = "launched";
+	m.n_shim = s->session != 0;
+	m.shim = shims;
 	m.n_api = n;
 	m.api = apis;
 	if (capture_writer__meta(s->w, &m, &s->err))
@@ -202,7 +450,10 @@ static void write_meta(struct scene *s)
 
 static void write_end(struct scene *s)
 {
+	static const char *const probes[] = { "hello_v1", "calls_v1",   "activity_v1",
+					      "names_v1", "modules_v1", "status_v1" };
 	Gpubpf__ApiCounts *api[GPUBPF_API_MAX];
+	Gpubpf__ProbeCounts *probe[GPUBPF_PROBES];
 	Gpubpf__Counts counts = GPUBPF__COUNTS__INIT;
 	Gpubpf__Footer f = GPUBPF__FOOTER__INIT;
 
@@ -211,6 +462,12 @@ static void write_end(struct scene *s)
 	for (uint32_t i = 0; i < apitab__size(s->tab); i++)
 		if (s->counts[i].entered || s->counts[i].nested)
 			api[counts.n_api++] = &s->counts[i];
+	counts.probe = probe;
+	counts.n_probe = s->session ? GPUBPF_PROBES : 0;
+	for (unsigned i = 0; i < counts.n_probe; i++) {
+		probe[i] = &s->probe[i];
+		probe[i]->probe = (char *)probes[i];
+	}
 	f.end_reason = "target exited";
 	f.counts = &counts;
 	if (capture_writer__finish(s->w, &f, &s->err))
@@ -235,6 +492,10 @@ int main(int argc, char **argv)
 		s->counts[i].has_entered = s->counts[i].has_nested = s->counts[i].has_returned = true;
 		s->counts[i].has_failed = s->counts[i].has_recorded = s->counts[i].has_lost_ring = true;
 		s->counts[i].has_in_flight = true;
+	}
+	for (unsigned i = 0; i < GPUBPF_PROBES; i++) {
+		gpubpf__probe_counts__init(&s->probe[i]);
+		s->probe[i].has_hits = s->probe[i].has_items = true;
 	}
 	if (capture_writer__open(argv[1], &(struct capture_writer_opts){ .force = true }, &s->w, &s->err))
 		die(s, argv[1]);
