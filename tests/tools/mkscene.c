@@ -33,6 +33,13 @@
 #include "model/apitab.h"
 #include "util/err.h"
 
+#define OBSERVED_MAX 16
+
+struct observed { /* a process with the shim in it */
+	uint32_t pid, session, correlation;
+	uint64_t sequence[GPUBPF_PROBES];
+};
+
 struct scene {
 	struct apitab *tab;
 	struct capture_writer *w;
@@ -47,9 +54,9 @@ struct scene {
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
 	/* of the device observer */
-	uint32_t session, correlation;
+	struct observed observed[OBSERVED_MAX];
+	unsigned nobserved;
 	uint64_t entry, took_last; /* of the call before */
-	uint64_t sequence[GPUBPF_PROBES];
 	Gpubpf__ProbeCounts probe[GPUBPF_PROBES];
 };
 
@@ -145,6 +152,17 @@ static void task(struct scene *s, uint32_t event, uint32_t pid, uint32_t peer)
 	s->now += 100;
 }
 
+static struct observed *observed(struct scene *s)
+{
+	for (unsigned i = 0; i < s->nobserved; i++)
+		if (s->observed[i].pid == s->pid)
+			return &s->observed[i];
+	if (s->nobserved == OBSERVED_MAX)
+		die(s, "processes");
+	s->observed[s->nobserved].pid = s->pid;
+	return &s->observed[s->nobserved++];
+}
+
 static void batch(struct scene *s, unsigned probe, const void *item, size_t size)
 {
 	struct {
@@ -155,7 +173,7 @@ static void batch(struct scene *s, unsigned probe, const void *item, size_t size
 			  .tgid = s->pid,
 			  .tid = s->tid,
 			  .time = s->now,
-			  .sequence = s->sequence[probe]++,
+			  .sequence = observed(s)->sequence[probe]++,
 			  .probe = (uint16_t)probe,
 			  .item_size = (uint16_t)size,
 			  .count = 1,
@@ -173,7 +191,7 @@ static void status(struct scene *s, unsigned kind, unsigned code, int32_t value,
 	struct gpubpf_status t = { .kind = (uint16_t)kind,
 				   .code = (uint16_t)code,
 				   .value = value,
-				   .session = s->session,
+				   .session = observed(s)->session,
 				   .time = s->now,
 				   .a = a,
 				   .b = a,
@@ -187,7 +205,7 @@ static void status(struct scene *s, unsigned kind, unsigned code, int32_t value,
 static void arm(struct scene *s)
 {
 	struct gpubpf_hello h = { .abi = GPUBPF_SHIM_ABI,
-				  .session = ++s->session,
+				  .session = ++observed(s)->session,
 				  .pid = s->pid,
 				  .worker_tid = s->pid + 9,
 				  .time = s->now,
@@ -209,10 +227,10 @@ static void seen(struct scene *s, const char *work)
 	static const char *const works[] = { "", "launch", "graph", "copy", "set", "alloc", "sync" };
 	struct gpubpf_shim_call c = { .start = s->entry + s->took_last / 10,
 				      .end = s->entry + s->took_last - s->took_last / 10,
-				      .correlation = ++s->correlation,
+				      .correlation = ++observed(s)->correlation,
 				      .tid = s->tid,
 				      .domain = GPUBPF_DOMAIN_DRIVER,
-				      .session = s->session };
+				      .session = observed(s)->session };
 
 	for (uint8_t i = 1; i < sizeof(works) / sizeof(works[0]); i++)
 		if (strcmp(work, works[i]) == 0)
@@ -285,9 +303,10 @@ static void any_word(struct gpubpf_activity *a, const char *word, uint64_t v)
 
 static void ran(struct scene *s, char *text)
 {
-	struct gpubpf_activity a = {
-		.correlation = s->correlation, .context = 1, .stream = 7, .session = s->session
-	};
+	struct gpubpf_activity a = { .correlation = observed(s)->correlation,
+				     .context = 1,
+				     .stream = 7,
+				     .session = observed(s)->session };
 	char *kind = strsep(&text, " "), *after = strsep(&text, " "), *took = strsep(&text, " "), *word,
 	     *value;
 
@@ -315,7 +334,8 @@ static void name(struct scene *s, char *text)
 
 static void module(struct scene *s, char *text, bool unload)
 {
-	struct gpubpf_module m = { .session = s->session, .flags = unload ? GPUBPF_MODULE_UNLOADED : 0 };
+	struct gpubpf_module m = { .session = observed(s)->session,
+				   .flags = unload ? GPUBPF_MODULE_UNLOADED : 0 };
 	uint64_t v[4] = { 0 };
 
 	for (int i = 0; text && i < 4; i++)
@@ -438,7 +458,7 @@ static void write_meta(struct scene *s)
 	m.command = command;
 	shim.path = "/usr/lib/libgpubpf-shim.so";
 	shim.origin = "launched";
-	m.n_shim = s->session != 0;
+	m.n_shim = s->nobserved != 0;
 	m.shim = shims;
 	m.n_api = n;
 	m.api = apis;
@@ -463,7 +483,7 @@ static void write_end(struct scene *s)
 		if (s->counts[i].entered || s->counts[i].nested)
 			api[counts.n_api++] = &s->counts[i];
 	counts.probe = probe;
-	counts.n_probe = s->session ? GPUBPF_PROBES : 0;
+	counts.n_probe = s->nobserved ? GPUBPF_PROBES : 0;
 	for (unsigned i = 0; i < counts.n_probe; i++) {
 		probe[i] = &s->probe[i];
 		probe[i]->probe = (char *)probes[i];
