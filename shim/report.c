@@ -36,7 +36,11 @@ static void note_of(const char *base, const Elf64_Phdr *p, __u8 *out, size_t max
 static void build_id(__u8 *out, size_t max)
 {
 	const char *base = (const char *)&shim_elf_header;
-	const Elf64_Phdr *p = (const void *)(base + shim_elf_header.e_phoff);
+	const Elf64_Phdr *p;
+
+	/* More than the header lies there: the compiler must not think otherwise. */
+	__asm__("" : "+r"(base));
+	p = (const void *)(base + shim_elf_header.e_phoff);
 
 	for (int i = 0; i < shim_elf_header.e_phnum; i++) {
 		if (p[i].p_type == PT_NOTE)

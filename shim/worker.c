@@ -214,6 +214,7 @@ void worker__exit(void)
 void worker__forked(void)
 {
 	atomic_store(&w.state, STATE_NONE);
+	atomic_store(&w.armed, 0);
 	atomic_store(&w.exiting, 1);
 }
 

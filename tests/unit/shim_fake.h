@@ -268,6 +268,7 @@ static inline void fake_complete(void)
 	if (fake.buffer)
 		fake.completed(NULL, 0, fake.buffer, fake.size, fake.used);
 	fake.buffer = NULL;
+	fake.used = 0;
 }
 
 static inline cupti_result fake_flush(uint32_t flag)
