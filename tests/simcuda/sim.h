@@ -32,7 +32,8 @@
  * SIMCUPTI_HOLD=1          No buffer is completed but by a forced flush.
  * SIMCUPTI_FLUSH_MS=MS     A flush takes so long, with the driver's lock held for reading.
  * SIMCUPTI_CORRELATION=N   The first correlation id. 0 is left out when the counter wraps.
- * SIMCUPTI_VERSION=N       What cuptiGetVersion() says; the records stay those of 13.0.
+ * SIMCUPTI_VERSION=N       What cuptiGetVersion() says, and the lengths of the records. cupti11/libcupti.so.11.0 is
+ *                          of version 13 and lacks what came later.
  * SIMCUPTI_ORDER=ORDER[,…] flush-before-callback: a resource callback (the driver's lock is held for writing) is
  *                          made only once a flush is under way, which then cannot end before the callback does.
  *                          flush-before-fork: a fork goes on only once a flush is under way, which lasts until the

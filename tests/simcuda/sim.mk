@@ -17,14 +17,14 @@ SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c log.c init.c context.c mem.c al
 SIM_DRIVER_OBJ := $(SIM_DRIVER_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o) $(SIM)/obj/exports.o
 SIM_RT_SRC := $(wildcard $(SIM_DIR)/cudart/*.c)
 SIM_RT_OBJ := $(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
-SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c)
+SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c version.c)
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo
 WORKLOAD_DRIVER := driver_demo launchloop procs
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
-SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
+SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
 	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest \
 	$(SIM)/selftest_cupti $(SIM)/selftest_cupti_order
 SIM_REAL := $(if $(CUDA_REAL),$(addprefix $(SIM)/real/,$(WORKLOADS) demo-static demo-ptds selftest abi_check.o) \
@@ -58,6 +58,15 @@ $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(SIM_DIR)/cupti/cupti.map
 	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcupti.so.13 -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' -Wl,--version-script=$(SIM_DIR)/cupti/cupti.map -o $@ $(SIM_CUPTI_OBJ) -ldl
 	@ln -sf libcupti.so.13 $(SIM)/libcupti.so
+# The same as of CUDA 11.0: its version, the shorter records of it, some functions missing.
+$(SIM)/obj/cupti11/version.o: $(SIM_DIR)/cupti/version.c $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) $(SIM_CFLAGS) -DSIMCUPTI_BUILT_VERSION=13 -I$(SIM_DIR) -I$(SIM_DIR)/include -c -o $@ $<
+$(SIM)/cupti11/libcupti.so.11.0: $(filter-out %/version.o,$(SIM_CUPTI_OBJ)) $(SIM)/obj/cupti11/version.o \
+		$(SIM_DIR)/cupti/cupti11.map
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcupti.so.11.0 -Wl,-z,defs -Wl,-z,nodelete \
+		-Wl,-rpath,'$$ORIGIN/..' -Wl,--version-script=$(SIM_DIR)/cupti/cupti11.map -o $@ $(filter %.o,$^) -ldl
 $(SIM)/libcudart.so.13: $(SIM_RT_OBJ) $(SIM_DIR)/cudart/cudart.map
 	$(call step,CC)$(CC) -shared -pthread $(LDFLAGS) -Wl,-soname,libcudart.so.13 -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=$(SIM_DIR)/cudart/cudart.map -o $@ $(SIM_RT_OBJ) -ldl

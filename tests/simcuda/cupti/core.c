@@ -271,7 +271,7 @@ __attribute__((constructor)) static void setup(void)
 
 	sc.opt.correlation = (uint32_t)number("SIMCUPTI_CORRELATION", 1);
 	sc.correlation = sc.opt.correlation;
-	sc.opt.version = (uint32_t)number("SIMCUPTI_VERSION", CUPTI_API_VERSION);
+	sc.opt.version = (uint32_t)number("SIMCUPTI_VERSION", sc_built_version);
 	sc.opt.lost = number("SIMCUPTI_LOST", 0);
 	sc.opt.drop = number("SIMCUPTI_DROP", 0);
 	sc.opt.zero = number("SIMCUPTI_ZERO", 0);

@@ -15,6 +15,9 @@ static CUptiResult enable(uint32_t kind, bool wanted)
 
 	if (kind == CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
 		return CUPTI_ERROR_INVALID_KIND;
+	if ((kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE || kind == CUPTI_ACTIVITY_KIND_MEMORY2) &&
+	    !sc_record_size(kind))
+		return CUPTI_ERROR_INVALID_KIND;
 	if (!d)
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	sc_worker_start();

@@ -6,33 +6,63 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/*
+ * Records only ever grew at their end (cupti_activity.h, cupti_activity_deprecated.h), so an older version's is the
+ * head of today's. Versions as cuptiGetVersion() counts them.
+ */
+static const struct size {
+	uint8_t kind;
+	uint32_t since;
+	size_t bytes;
+} sizes[] = {
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 13, 160 }, /* Kernel5 */
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 15, 168 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 17, 176 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, sizeof(CUpti_ActivityKernel10) },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, 13, 72 }, /* Memcpy3 */
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, 14, 80 },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, 17, 88 },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, 26, sizeof(CUpti_ActivityMemcpy6) },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY2, 13, 80 }, /* MemcpyPtoP2 */
+	{ CUPTI_ACTIVITY_KIND_MEMCPY2, 14, 88 },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY2, 17, sizeof(CUpti_ActivityMemcpyPtoP4) },
+	{ CUPTI_ACTIVITY_KIND_MEMSET, 13, 72 }, /* Memset2 */
+	{ CUPTI_ACTIVITY_KIND_MEMSET, 14, 80 },
+	{ CUPTI_ACTIVITY_KIND_MEMSET, 17, sizeof(CUpti_ActivityMemset4) },
+	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 17, 48 },
+	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, sizeof(CUpti_ActivityGraphTrace2) },
+	{ CUPTI_ACTIVITY_KIND_DRIVER, 13, sizeof(CUpti_ActivityAPI) },
+	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 13, 40 },
+	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, sizeof(CUpti_ActivitySynchronization2) },
+	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 13, sizeof(CUpti_ActivityExternalCorrelation) },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 13, 40 },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48 },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 22, sizeof(CUpti_ActivityOverhead3) },
+	{ CUPTI_ACTIVITY_KIND_MEMORY2, 15, 112 },
+	{ CUPTI_ACTIVITY_KIND_MEMORY2, 17, 120 },
+	{ CUPTI_ACTIVITY_KIND_MEMORY2, 26, sizeof(CUpti_ActivityMemory4) },
+};
+
+/* 0: no such kind, or not yet. */
 size_t sc_record_size(uint32_t kind)
 {
-	switch (kind) {
-	case CUPTI_ACTIVITY_KIND_KERNEL:
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		return sizeof(CUpti_ActivityKernel10);
-	case CUPTI_ACTIVITY_KIND_MEMCPY:
-		return sizeof(CUpti_ActivityMemcpy6);
-	case CUPTI_ACTIVITY_KIND_MEMCPY2:
-		return sizeof(CUpti_ActivityMemcpyPtoP4);
-	case CUPTI_ACTIVITY_KIND_MEMSET:
-		return sizeof(CUpti_ActivityMemset4);
-	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-		return sizeof(CUpti_ActivityGraphTrace2);
-	case CUPTI_ACTIVITY_KIND_DRIVER:
-		return sizeof(CUpti_ActivityAPI);
-	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-		return sizeof(CUpti_ActivitySynchronization2);
-	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-		return sizeof(CUpti_ActivityExternalCorrelation);
-	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		return sizeof(CUpti_ActivityOverhead3);
-	case CUPTI_ACTIVITY_KIND_MEMORY2:
-		return sizeof(CUpti_ActivityMemory4);
-	default:
+	static _Atomic size_t known[CUPTI_ACTIVITY_KIND_COUNT];
+	size_t bytes = 0;
+
+	if (kind >= CUPTI_ACTIVITY_KIND_COUNT)
 		return 0;
-	}
+	if (known[kind])
+		return known[kind];
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (sizes[i].since <= sc.opt.version &&
+		    sizes[i].kind == (kind == CUPTI_ACTIVITY_KIND_KERNEL
+					      ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+					      : kind))
+			bytes = sizes[i].bytes;
+	known[kind] = bytes;
+	return bytes;
 }
 
 void sc_set_times(void *record, uint64_t queued, uint64_t start, uint64_t end)
@@ -104,6 +134,9 @@ static void kernel(const struct sim_work *w, const struct sc_times *t)
 				     .clusterY = w->kernel.cluster[1],
 				     .clusterZ = w->kernel.cluster[2] };
 
+	/* 11.0 has padding where the graph's id came later; whoever reads it shall notice. */
+	if (sc.opt.version < 14)
+		r.graphId = 0xa5a5a5a5u;
 	sc_emit_work(&r, t);
 }
 

@@ -56,6 +56,7 @@ struct sc {
 	_Atomic unsigned clock_changes;
 };
 extern struct sc sc;
+extern const uint32_t sc_built_version;
 
 /* What this thread is inside of. */
 enum sc_in { SC_IN_NONE, SC_IN_API, SC_IN_RESOURCE, SC_IN_REQUEST, SC_IN_COMPLETE, SC_IN_CLOCK };
