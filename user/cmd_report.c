@@ -36,8 +36,10 @@ static const struct opt report_opts_table[] = {
 	  .type = OPT_LIST,
 	  .arg = "NAME",
 	  .offset = offsetof(struct report_args, sections),
-	  .help = "Print only these sections, in this order: processes, apis, threads, failures, launches, graphs, "
-		  "captures, copies, sets, memory, frees." },
+	  .help = "Print only these sections, in this order. Of the device observer: observers, devices, kernels, "
+		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
+		  "timestamps, causality, orphans, sessions. Of the host observer: processes, apis, threads, failures, "
+		  "launches, graphs, captures, copies, sets, memory, frees." },
 	{ .letter = 'n',
 	  .name = "limit",
 	  .type = OPT_UINT,
@@ -66,7 +68,8 @@ static const struct opt report_opts_table[] = {
 	  .type = OPT_LIST,
 	  .arg = "TID",
 	  .offset = offsetof(struct report_args, tids),
-	  .help = "Count only these threads. Memory belongs to processes and is then left out." },
+	  .help = "Count only these threads and what they asked the device for. Memory belongs to processes, busy and idle "
+		  "time to all threads of a device: both are then left out." },
 	{ 0 },
 };
 
@@ -208,9 +211,9 @@ static int show(const struct run_state *s, const struct report *r, struct err *e
 		ledger_headline(&r->ledger, line, sizeof(line));
 		if (r->ledger.verdict < LEDGER_UNCONTRADICTED)
 			fprintf(stderr, "gpubpf: %s\n", line);
-		if (!report__observed(r, s->sections[0]))
-			fprintf(stderr, "gpubpf: %s: not measured: no device observer in this capture\n",
-				s->sections[0]->name);
+		if (report__unobserved(r, s->sections[0]))
+			fprintf(stderr, "gpubpf: %s: not measured: %s\n", s->sections[0]->name,
+				report__unobserved(r, s->sections[0]));
 		rc = report_csv(r, stdout);
 	} else {
 		rc = s->args.json ? report_json(r, stdout) : report_text(r, stdout);
@@ -263,16 +266,31 @@ const struct verb verb_report = {
 		"and neither is ever 0. Columns that hold nothing but zeros may be left out of the text, never out "
 		"of JSON and CSV.\n\n"
 		"Calls are those made by the application: a traced call that another traced call makes is counted as "
-		"nested and nowhere else. Times are host time inside the calls, not time on the GPU. Percentiles are "
-		"within 1 %; sums, means, minima and maxima are exact.\n\n"
+		"nested and nowhere else. Their times are host time inside the calls, not time on the GPU. Percentiles "
+		"are within 1 %; sums, means, minima and maxima are exact.\n\n"
+		"A capture with a device observer (the shim, which asks CUPTI) has sections of what ran: kernels by "
+		"launch key and by name, copies and sets with time and rate on the device, graphs, busy and idle time of "
+		"each device and stream, the longest gaps, and what the two observers agree on. Without one these "
+		"sections are left out, and say so when they are asked for by name.\n\n"
+		"Busy time is the union of what ran, not its sum, over the window that the row names; only traced "
+		"processes are seen, so a device that others use is busier than that. A device is the ordinal that a "
+		"process gives it and is never merged with another process's. The delay of a launch is the time from "
+		"the entry of its call to the start on the device; what starts before its call was entered has none, "
+		"whatever the reason, and is listed as a violation of causality beside the bound on the clocks' error. "
+		"The queue holds calls whose work was asked for and has not started.\n\n"
+		"A name whose launches have several shapes has no mean: the number of its shapes stands in its place. "
+		"Records whose times are missing or impossible keep their row and are in no time (section timestamps).\n\n"
 		"Kernel names are from calls that were recorded (cuModuleGetFunction, cuLibraryGetKernel, "
 		"cuKernelGetFunction, cuFuncGetName, cuKernelGetName). A handle that no such call named stays "
-		"`<unresolved 0x…>`: the recorder arrived after the modules were loaded.\n\n"
+		"`<unresolved 0x…>`: the recorder arrived after the modules were loaded. Kernels on the device have "
+		"the names that CUPTI gives.\n\n"
 		"In JSON a key that is absent does not apply; a value that was not observed is null, with "
 		"KEY_unmeasured beside it. In CSV these are an empty field and the words `not measured`.",
 	.examples =
 		"gpubpf report run.gpubpf\tverdict and all tables\n"
 		"gpubpf report -s launches -n 0 --sort host_ns run.gpubpf\tevery launch key, most host time first\n"
+		"gpubpf report -s kernels -n 0 run.gpubpf\tevery kernel and shape, most GPU time first\n"
+		"gpubpf report -s devices -s gaps run.gpubpf\thow busy each device was, and what it waited for\n"
 		"gpubpf report --threads -s threads run.gpubpf\tthe calls of each thread\n"
 		"gpubpf report --csv copies run.gpubpf\tcopies by direction as CSV\n"
 		"gpubpf report --json run.gpubpf\teverything, for programs\n",

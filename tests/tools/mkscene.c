@@ -22,6 +22,7 @@
  *       copy K (enum gpubpf_copy_kind)  from K  to K (CUpti_ActivityMemoryKind)  peer D  graph G  node N
  *       id N: of a call that nobody saw  start T  end T: these times instead
  *   loss N COUNT · refused N RESULT       enum gpubpf_shim_loss, gpubpf_facility
+ *   failed N                              instead of arm: enum gpubpf_reason
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,7 +203,7 @@ static void status(struct scene *s, unsigned kind, unsigned code, int32_t value,
 	batch(s, GPUBPF_PROBE_STATUS, &t, sizeof(t));
 }
 
-static void arm(struct scene *s)
+static void arm(struct scene *s, unsigned failure)
 {
 	struct gpubpf_hello h = { .abi = GPUBPF_SHIM_ABI,
 				  .session = ++observed(s)->session,
@@ -211,14 +212,17 @@ static void arm(struct scene *s)
 				  .time = s->now,
 				  .cupti_version = 130000,
 				  .driver_version = 13000,
-				  .time_source = GPUBPF_TIME_MONOTONIC,
+				  .time_source = failure ? 0 : GPUBPF_TIME_MONOTONIC,
 				  .arming = GPUBPF_ARMED_INLINE,
 				  .version = GPUBPF_VERSION,
 				  .cupti_path = "/usr/lib/libcupti.so.13" };
 
 	batch(s, GPUBPF_PROBE_HELLO, &h, sizeof(h));
 	s->now += 2000;
-	status(s, GPUBPF_STATUS_ARMED, 0, 0, s->now - 2000, 0);
+	if (failure)
+		status(s, GPUBPF_STATUS_FAILED, failure, 0, 0, 0);
+	else
+		status(s, GPUBPF_STATUS_ARMED, 0, 0, s->now - 2000, 0);
 	s->now += 100;
 }
 
@@ -356,7 +360,9 @@ static bool device_line(struct scene *s, const char *verb, char *text)
 	unsigned long long n = strtoull(text, NULL, 0);
 
 	if (strcmp(verb, "arm") == 0) {
-		arm(s);
+		arm(s, 0);
+	} else if (strcmp(verb, "failed") == 0) {
+		arm(s, (unsigned)n);
 	} else if (strcmp(verb, "disarm") == 0) {
 		s->now += 1000;
 		status(s, GPUBPF_STATUS_DISARMED, GPUBPF_DISARM_ASKED, 0, s->now, 0);

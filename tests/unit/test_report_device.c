@@ -495,14 +495,30 @@ T(without_a_device_observer_its_sections_are_not_measured_R14)
 		bool host = s->build == build_waits;
 
 		CHECK(section__of_device(s) && !report__shows(&r, s));
-		CHECK(report__observed(&r, s) == host);
+		CHECK(!report__unobserved(&r, s) == host);
 		CHECKF(build(s->name) == 0 || host, "%s has rows", s->name);
 	}
 	for (const struct section *s = report_host_sections; s->name; s++)
-		CHECK(report__shows(&r, s) && report__observed(&r, s));
+		CHECK(report__shows(&r, s) && !report__unobserved(&r, s));
 	r.o.chosen = true;
 	CHECK(report__shows(&r, report_section("kernels")));
 	r.in.join = w.j;
+	close_it();
+}
+
+T(what_was_never_armed_measured_nothing_R5_R14)
+{
+	ready();
+	hello(0);
+	status(GPUBPF_STATUS_FAILED, GPUBPF_REASON_SECOND_SUBSCRIBER, 39, 0, 0);
+	step(HOST, LAUNCH, 1);
+	open_it();
+	CHECK(report__unobserved(&r, report_section("kernels")) && build("kernels") == 0);
+	CHECK(!report__shows(&r, report_section("kernels")));
+	CHECK(!report__unobserved(&r, report_section("sessions")) && build("sessions") == 1);
+	CHECK(says(0, "end", "never armed: second_subscriber"));
+	CHECK(absent(0, "armed_ns") && absent(0, "clock_error_ns"));
+	CHECK(build("observers") == 1 && is(0, "outside", 1));
 	close_it();
 }
 

@@ -147,6 +147,7 @@ static int put_key(struct device *d, const struct join_activity *a, uint32_t dev
 	r->nodes += a->has_node;
 	if (a->link != JOIN_JOINED) {
 		r->unlinked[a->link]++;
+		r->unlinked_timed[a->link] += timed;
 		r->unlinked_ns[a->link] += took;
 	}
 	if (a->kind != GPUBPF_ACTIVITY_KERNEL) {
@@ -265,6 +266,8 @@ int device__add(struct device *d, const struct join_lane *lane, const struct joi
 		d->left_out++;
 		return 0;
 	}
+	d->times[kind].records++;
+	d->times[kind].by[a->time]++;
 	stream = stream_place(d, lane, a->lane);
 	if (!stream || put_key(d, a, stream->device_number, &r))
 		return -ENOMEM;
@@ -285,41 +288,58 @@ int device__add(struct device *d, const struct join_lane *lane, const struct joi
 	return busy__add(&dev->busy, a->start, a->end, index);
 }
 
-/* Depth of each place: calls that started something are dealt out to their places, then each is swept. */
-static int depths(struct device *d, struct hmap *places, bool by_device)
+/* Deals the calls that started something out to their places: those of place p stand from at[p] to at[p + 1]. */
+static void deal(const struct device *d, const uint32_t *place_of, size_t places, size_t *at, uint64_t *up,
+		 uint64_t *down)
+{
+	for (size_t i = 0; i < d->nasked; i++)
+		at[place_of[d->asked[i].stream] + 2]++;
+	for (size_t p = 0; p < places; p++)
+		at[p + 1] += at[p];
+	for (size_t i = 0; i < d->nasked; i++) {
+		size_t to = at[place_of[d->asked[i].stream] + 1]++;
+
+		up[to] = d->asked[i].entry;
+		down[to] = d->asked[i].start;
+	}
+}
+
+static int depths(struct device *d, struct hmap *places, const uint32_t *place_of, uint64_t *up,
+		  uint64_t *down)
 {
 	size_t *at = calloc(places->n + 2, sizeof(*at));
-	uint64_t *up = malloc((d->nasked + 1) * sizeof(*up)), *down = malloc((d->nasked + 1) * sizeof(*down));
-	int rc = -ENOMEM;
+	int rc = at ? 0 : -ENOMEM;
 
-	if (!at || !up || !down)
-		goto out;
-	for (int fill = 0; fill < 2; fill++) {
-		for (size_t i = 0; i < d->nasked; i++) {
-			const struct place *s = hmap__at(&d->streams, d->asked[i].stream);
-			size_t p = by_device ? s->device_number : s->number;
-
-			if (!fill) {
-				at[p + 2]++;
-				continue;
-			}
-			up[at[p + 1]] = d->asked[i].entry;
-			down[at[p + 1]++] = d->asked[i].start;
-		}
-		for (size_t p = 0; !fill && p < places->n; p++)
-			at[p + 1] += at[p];
-	}
-	rc = 0;
+	if (!rc)
+		deal(d, place_of, places->n, at, up, down);
 	for (size_t p = 0; !rc && p < places->n; p++) {
-		struct place *place = hmap__at(places, p);
 		size_t n = at[p + 1] - at[p];
 
 		rc = sort_times(up + at[p], n);
 		if (!rc)
-			sweep__run(&place->waits.depth, up + at[p], down + at[p], n);
+			sweep__run(&((struct place *)hmap__at(places, p))->waits.depth, up + at[p],
+				   down + at[p], n);
 	}
-out:
 	free(at);
+	return rc;
+}
+
+/* By stream, then by device. */
+static int all_depths(struct device *d)
+{
+	uint32_t *place_of = calloc(d->streams.n + 1, sizeof(*place_of));
+	uint64_t *up = malloc((d->nasked + 1) * sizeof(*up)), *down = malloc((d->nasked + 1) * sizeof(*down));
+	int rc = place_of && up && down ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < d->streams.n; i++)
+		place_of[i] = (uint32_t)i;
+	if (!rc)
+		rc = depths(d, &d->streams, place_of, up, down);
+	for (size_t i = 0; !rc && i < d->streams.n; i++)
+		place_of[i] = ((struct place *)hmap__at(&d->streams, i))->device_number;
+	if (!rc)
+		rc = depths(d, &d->devices, place_of, up, down);
+	free(place_of);
 	free(up);
 	free(down);
 	return rc;
@@ -327,10 +347,8 @@ out:
 
 int device__finish(struct device *d)
 {
-	int rc = depths(d, &d->streams, false);
+	int rc = all_depths(d);
 
-	if (!rc)
-		rc = depths(d, &d->devices, true);
 	for (size_t i = 0; i < d->streams.n; i++)
 		busy__finish(&((struct place *)hmap__at(&d->streams, i))->busy);
 	for (size_t i = 0; i < d->devices.n; i++)

@@ -24,7 +24,7 @@ struct ran {
 	uint64_t nodes;                /* of records: nodes of graphs */
 	uint64_t untimed;              /* of records: no accepted duration */
 	uint64_t unlinked[JOIN_LINKS]; /* of records: by enum join_link, JOINED left out */
-	uint64_t unlinked_ns[JOIN_LINKS];
+	uint64_t unlinked_timed[JOIN_LINKS], unlinked_ns[JOIN_LINKS];
 	uint64_t bytes, timed_bytes;
 	struct hist time;
 	struct hist delay; /* see struct waits; of what was not part of a graph */
@@ -81,6 +81,7 @@ struct device {
 	struct hmap devices; /* struct place */
 	struct hmap streams; /* struct place */
 	struct hmap graphs;  /* struct graph_run */
+	struct join_times times[RAN_KINDS];
 	struct {
 		uint64_t early, beyond, worst; /* beyond the session's clock error, or with none known */
 	} early[RAN_KINDS];

@@ -19,7 +19,7 @@
 		{ "overlap_ns", "OVERLAP", UNIT_NS, "part of busy_ns in which two or more ran", true },                 \
 		{ "work_ns", NULL, UNIT_NS, "sum of the durations: more than busy_ns where records overlap",            \
 		  false },                                                                                              \
-		{ "at_once", "AT ONCE", UNIT_COUNT, "the most that ran at one time", true },                            \
+		{ "at_once", NULL, UNIT_COUNT, "the most that ran at one time", true },                                 \
 		{ "window_start_ns", NULL, UNIT_NS, "CLOCK_MONOTONIC", false },                                         \
 	{                                                                                                               \
 		"window_end_ns", NULL, UNIT_NS, "CLOCK_MONOTONIC", false                                                \
@@ -44,11 +44,11 @@
 		{ "delay_max_ns", NULL, UNIT_NS, "longest of the same", false },                                             \
 		{ "early", "EARLY", UNIT_COUNT,                                                                              \
 		  "records that started before their call was entered: in no delay, see causality", true },                  \
-		{ "depth_peak", "QUEUED", UNIT_COUNT,                                                                        \
+		{ "depth_peak", "QUEUE PEAK", UNIT_COUNT,                                                                    \
 		  "the most calls at one time whose work was asked for and had not started", false },                        \
 	{                                                                                                                    \
-		"depth_mean", "MEAN", UNIT_MEAN, "the same, mean over time from the first such call on",                     \
-			false                                                                                                \
+		"depth_mean", "QUEUE MEAN", UNIT_MEAN,                                                                       \
+			"the same, mean over time from the first such call on", false                                        \
 	}
 
 #define KERNEL_TOTALS                                                                                        \
@@ -169,7 +169,8 @@ static const struct column gap_columns[] = {
 	{ "at_ns", "AT", UNIT_NS, "its start, counted from the start of the device's window", false },
 	{ "start_ns", NULL, UNIT_NS, "its start, CLOCK_MONOTONIC", false },
 	{ "tid", "THREAD", UNIT_ID, "thread whose call asked for what ended the gap", false },
-	{ "asked", "ASKED FOR", UNIT_TEXT, "whether that call was entered in the gap: if so the device waited for the host", false },
+	{ "asked", "ASKED FOR", UNIT_TEXT, "where that call was entered: in the gap, and the device waited for the host; before it, and the work was in the queue; "
+	  "after its end, which no clock should say: see causality", false },
 	{ "asked_after_ns", "AFTER", UNIT_NS, "from the start of the gap to the entry of that call, when it is in the gap", false },
 	{ "delay_ns", "DELAY", UNIT_NS, "from the entry of that call to the end of the gap", false },
 	{ "before", "RAN BEFORE", UNIT_TEXT, "what ended last before the gap", false },
@@ -195,8 +196,8 @@ static const struct column kernel_columns[] = {
 	{ "dynamic_shared_bytes", "DYNAMIC", UNIT_BYTES, "dynamic shared memory per block", true },
 	{ "local_bytes", "LOCAL", UNIT_BYTES, "local memory per thread", true },
 	{ "device_kind", NULL, UNIT_TEXT, "name of the GPU, where all of the machine are of one kind", false },
-	{ "pid", NULL, UNIT_ID, "of the device, where kinds of devices must be told apart", false },
-	{ "device", NULL, UNIT_ID, "likewise: ordinal that the process gives it", false },
+	{ "pid", "PID", UNIT_ID, "of the device, where kinds of devices must be told apart", true },
+	{ "device", "DEVICE", UNIT_ID, "likewise: ordinal that the process gives it", true },
 	{ "mangled", NULL, UNIT_TEXT, "name as the module has it", false },
 	{ "name", "KERNEL", UNIT_TEXT, "demangled name; <unresolved 0x…> where it did not arrive", false },
 	END };
@@ -309,7 +310,8 @@ static const struct column orphan_columns[] = {
 	END };
 
 const struct section report_device_sections[] = {
-	{ "observers", "Two observers", "one row per population; calls of the application, each in one term, against records of the device", NULL, observer_columns, NULL, build_observers },
+	{ "observers", "Two observers", "one row per population, of the whole capture; calls of the application, each in one term, against "
+	  "records of the device", NULL, observer_columns, NULL, build_observers },
 	{ "devices", "Devices", "one row per device and process; records of the device, calls in the queue",
 	  "only traced processes are seen: what else kept the device busy is not measured", device_columns, "busy_ns",
 	  build_devices },

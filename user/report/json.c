@@ -103,8 +103,10 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 	rc = put(f, "\"population\":", json_string(s->population));
 	if (!rc && s->note)
 		rc = put(f, ",\"note\":", json_string(s->note));
-	if (!report__observed(r, s))
+	if (!rc && report__unobserved(r, s)) {
 		fputs(",\"unmeasured\":true", f);
+		rc = put(f, ",\"unmeasured_because\":", json_string(report__unobserved(r, s)));
+	}
 	if (!rc)
 		rc = put(f, ",\"columns\":", columns_of(s));
 	fprintf(f, ",\"row_count\":%zu,\"rows_left_out\":%zu,\"rows\":[", rows.n, rows.n - n);

@@ -189,7 +189,7 @@ int build_timestamps(const struct report *r, struct rows *rows)
 	const struct join_totals *t = join__totals(r->in.join);
 
 	for (int k = 0; k < RAN_KINDS; k++) {
-		const struct join_times *n = &t->times[kinds[k]];
+		const struct join_times *n = &r->dev->times[k];
 		const char *reason = join_times_reason(kinds[k], n);
 
 		if (rows__add(rows))
@@ -276,7 +276,7 @@ int build_orphans(const struct report *r, struct rows *rows)
 			if (rows__add(rows))
 				return -ENOMEM;
 			row__number(rows, n->unlinked[k]);
-			row__maybe(rows, n->time.n, true, n->unlinked_ns[k]);
+			row__maybe(rows, n->unlinked_timed[k], true, n->unlinked_ns[k]);
 			if (row__text(rows, words[k]) || row__text(rows, why[k]) ||
 			    display_cell(r, rows, n->key[0]))
 				return -ENOMEM;

@@ -98,23 +98,25 @@ static int name_cell(const struct report *r, struct rows *rows, const struct joi
 static int gap_cells(const struct report *r, struct rows *rows, const struct place *p, const struct gap *g)
 {
 	struct join_activity before, after;
-	bool in_gap;
+	bool in_gap, behind; /* its call was entered; behind: a violation of causality */
 
 	join__activity(r->in.join, g->before, &before);
 	join__activity(r->in.join, g->after, &after);
-	in_gap = after.has_call && after.call.entry >= g->start;
+	behind = after.has_call && after.call.entry > g->end;
+	in_gap = after.has_call && !behind && after.call.entry >= g->start;
 	row__number(rows, g->end - g->start);
 	row__number(rows, p->proc->tgid);
 	row__number(rows, p->device);
 	row__number(rows, g->start - p->busy.ran.first);
 	row__number(rows, g->start);
 	row__maybe(rows, after.has_call, true, after.call.tid);
-	if (after.has_call ? row__text(rows, in_gap ? "in the gap" : "before the gap")
+	if (after.has_call ? row__text(rows, behind   ? "after its end"
+					     : in_gap ? "in the gap"
+						      : "before the gap")
 			   : (row__maybe(rows, false, true, 0), 0))
 		return -ENOMEM;
 	row__maybe(rows, in_gap, !after.has_call, in_gap ? after.call.entry - g->start : 0);
-	row__maybe(rows, after.has_call && after.start >= after.call.entry, !after.has_call,
-		   after.start - after.call.entry);
+	row__maybe(rows, after.has_call && !behind, !after.has_call, after.start - after.call.entry);
 	return name_cell(r, rows, &before) || name_cell(r, rows, &after) ? -ENOMEM : 0;
 }
 

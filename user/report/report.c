@@ -6,15 +6,32 @@
 
 #include "util/err.h"
 
+/* Where there is one device, or all are of one kind, launch keys need not say on which they ran. */
+static bool several_kinds(const struct report *r)
+{
+	const struct join_lane *first = join__lanes(r->in.join) ? join__lane(r->in.join, 0) : NULL;
+
+	if (report__device_kind(r))
+		return false;
+	for (size_t i = 1; i < join__lanes(r->in.join); i++) {
+		const struct join_lane *lane = join__lane(r->in.join, (uint32_t)i);
+
+		if (lane->device != first->device || lane->session->proc != first->session->proc)
+			return true;
+	}
+	return false;
+}
+
 /* Everything but the join is made for the tables. */
 static int read_device(struct report *r, struct err *err)
 {
 	const struct procs_filter *f = &r->o.model.filter;
-	struct device_opts o = { .by_device = !report__device_kind(r), .tids = f->tids, .ntids = f->ntids };
+	struct device_opts o = { .tids = f->tids, .ntids = f->ntids };
 	int rc;
 
 	if (!r->in.join)
 		return 0;
+	o.by_device = several_kinds(r);
 	rc = device__new(&o, &r->dev);
 	if (!rc)
 		rc = device__read(r->dev, r->in.join);
@@ -33,14 +50,23 @@ const char *report__device_kind(const struct report *r)
 	return m->n_gpu ? m->gpu[0]->name : NULL;
 }
 
-bool report__observed(const struct report *r, const struct section *s)
+const char *report__unobserved(const struct report *r, const struct section *s)
 {
-	return r->in.join || !section__of_device(s) || s->build == build_waits;
+	if (!section__of_device(s) || s->build == build_waits)
+		return NULL;
+	if (!r->in.join)
+		return "no device observer in this capture";
+	if (s->build == build_observers || s->build == build_sessions ||
+	    join__totals(r->in.join)->armed_sessions || join__activities(r->in.join))
+		return NULL;
+	return "the device observer was never armed";
 }
 
 bool report__shows(const struct report *r, const struct section *s)
 {
-	return r->in.join || r->o.chosen || !section__of_device(s);
+	if (r->o.chosen || !section__of_device(s))
+		return true;
+	return r->in.join && !report__unobserved(r, s);
 }
 
 static int check_pids(const struct report *r, struct err *err)

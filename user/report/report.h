@@ -117,9 +117,10 @@ int row__text(struct rows *rows, const char *text); /* NULL: nothing */
 /* p50 and p99 */
 void row__quantiles(struct rows *rows, const struct hist *h, bool unmeasured);
 
-/* Whether a section is printed, and whether it can hold anything: sections of the device want a device observer. */
+/* Why nobody observed what the section holds; NULL: somebody did. */
+const char *report__unobserved(const struct report *r, const struct section *s);
+/* Whether the section is printed: unobserved ones only when they are asked for by name. */
 bool report__shows(const struct report *r, const struct section *s);
-bool report__observed(const struct report *r, const struct section *s);
 /* What every output calls what ran; to be freed; NULL: no memory (R18). */
 char *report__display(const struct report *r, const struct join_key *key);
 /* The one kind of device in this machine; NULL: several, or not known (R24). */

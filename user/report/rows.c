@@ -137,7 +137,7 @@ int report__rows(const struct report *r, const struct section *s, struct rows *r
 
 	memset(rows, 0, sizeof(*rows));
 	rows->section = s;
-	rc = report__observed(r, s) ? s->build(r, rows) : 0;
+	rc = report__unobserved(r, s) ? 0 : s->build(r, rows);
 	if (rc)
 		return rc;
 	for (int i = 0; i < 2; i++) {

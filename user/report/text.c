@@ -22,14 +22,8 @@ static void put_reasons(FILE *f, const char *label, const struct ledger_reason *
 
 static void device_notes(const struct report *r, FILE *f)
 {
-	char n[FMT_NUM], worst[FMT_NUM], error[FMT_NUM];
-	const struct join_totals *t = join__totals(r->in.join);
+	char n[FMT_NUM];
 
-	if (t->early)
-		fprintf(f,
-			"  note: %s records of the device start before their call was entered, by %s at worst; clock error %s\n",
-			fmt_count(n, t->early), fmt_ns(worst, t->early_worst_ns),
-			t->has_clock_error ? fmt_ns(error, t->clock_error_ns) : "not measured");
 	if (r->dev->left_out)
 		fprintf(f,
 			"  note: %s records of the device belong to other processes or threads and are left out of the tables below\n",
@@ -80,11 +74,10 @@ static void capture_line(const struct report *r, FILE *f)
 	char n[FMT_NUM], t[FMT_NUM];
 
 	fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
-	if (r->in.join)
-		fprintf(f, " and %s records of the device",
-			fmt_count(n, join__totals(r->in.join)->activities));
 	if (r->m->calls > r->m->filtered + r->m->unknown_api && r->m->last_ns >= r->m->first_ns)
 		fprintf(f, ", %s from the first to the last", fmt_ns(t, r->m->last_ns - r->m->first_ns));
+	if (r->in.join)
+		fprintf(f, "; %s records of the device", fmt_count(n, join__totals(r->in.join)->activities));
 	if (m->n_command) {
 		fputs("; command:", f);
 		for (size_t i = 0; i < m->n_command; i++) {
@@ -191,8 +184,6 @@ static const char *why_empty(const struct report *r, const struct section *s)
 {
 	bool threads = r->o.model.filter.ntids;
 
-	if (!report__observed(r, s))
-		return "not measured (no device observer in this capture)";
 	if (threads && (s->build == build_memory || s->build == build_frees))
 		return "not shown for a choice of threads (memory belongs to processes)";
 	if (threads && (s->build == build_devices || s->build == build_streams || s->build == build_gaps))
@@ -213,7 +204,10 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 		goto out;
 	fprintf(f, "\n%s%s%s", color ? "\033[1m" : "", s->title, color ? "\033[0m" : "");
 	if (!rows.n) {
-		fprintf(f, ": %s\n", why_empty(r, s));
+		if (report__unobserved(r, s))
+			fprintf(f, ": not measured (%s)\n", report__unobserved(r, s));
+		else
+			fprintf(f, ": %s\n", why_empty(r, s));
 		goto out;
 	}
 	fprintf(f, ": %s\n", s->population);
