@@ -10,6 +10,7 @@
 
 #include "emit.h"
 #include "guard.h"
+#include "inject.h"
 #include "phase.h"
 #include "session.h"
 #include "worker.h"
@@ -41,6 +42,15 @@ static void at_exit(void)
 }
 
 /*
+ * Handlers run last registered first, and CUPTI registers its own when it is loaded: a flush behind that one crashed
+ * (driver 580). So this is called again once CUPTI is there; the handler that comes second finds nothing to do.
+ */
+void inject__hook_exit(void)
+{
+	atexit(at_exit);
+}
+
+/*
  * With a recorder attached already the session is armed here and now, before any CUDA call returns. CUPTI is this
  * thread's until the worker exists: two threads in CUPTI while cuInit() is on the stack crashed elsewhere.
  */
@@ -50,12 +60,12 @@ static void start(enum gpubpf_arming how)
 
 	process = getpid();
 	pthread_atfork(NULL, NULL, in_child);
-	atexit(at_exit);
 	session__configure(getenv("GPUBPF_CUPTI"));
 	if (emit__attached(GPUBPF_PROBE_HELLO)) {
 		guard__own();
 		worker = session__arm(how, 0) ? WORKER_ARMED : WORKER_FAILED;
 	}
+	inject__hook_exit();
 	if (worker__start(worker) && worker == WORKER_ARMED)
 		session__disarm(SESSION_EXIT);
 }

@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "futex.h"
 #include "guard.h"
+#include "inject.h"
 #include "session.h"
 
 #define TICK 50000000ull
@@ -134,6 +135,7 @@ static void serve(bool armed)
 static void *work(void *arg)
 {
 	enum worker_start how = (enum worker_start)(uintptr_t)arg;
+	bool armed, hooked = how == WORKER_ARMED;
 
 	prctl(PR_SET_NAME, "gpubpf");
 	w.tid = (uint32_t)syscall(SYS_gettid);
@@ -146,7 +148,12 @@ static void *work(void *arg)
 			continue;
 		if (!become(STATE_IDLE, STATE_BUSY))
 			break;
-		serve(session__arm(GPUBPF_ARMED_ATTACH, w.tid));
+		armed = session__arm(GPUBPF_ARMED_ATTACH, w.tid);
+		if (armed && !hooked) {
+			hooked = true;
+			inject__hook_exit();
+		}
+		serve(armed);
 	}
 	atomic_store(&w.done, 1);
 	futex__wake(&w.done);
