@@ -238,6 +238,21 @@ simcuda_cupti_real_headers() {
 	verdict simcuda_cupti_real_headers
 }
 
+# The program that is a client itself has all of its own, whenever it comes.
+simcuda_cuptiapp() {
+	local at want out
+	for at in "" --early --late "--leave" "--unsubscribed"; do
+		want='"subscribe":0,"enable":0,"kernels":400,"callbacks":400'
+		[ "$at" = --late ] && want='"subscribe":0,"enable":0,"kernels":200,"callbacks":200'
+		[ "$at" = --leave ] && want='"subscribe":0,"enable":-1,"kernels":300,"callbacks":300'
+		[ "$at" = --unsubscribed ] && want='"subscribe":-1,"enable":0,"kernels":400,"callbacks":0'
+		# shellcheck disable=SC2086
+		out=$("$SIM/cuptiapp" --launches 400 $at)
+		[ "$out" = "{\"launches\":400,$want}" ] || reason "$at: $out"
+	done
+	verdict simcuda_cuptiapp
+}
+
 simcuda_exports
 simcuda_log_equals_program
 simcuda_driver_demo
@@ -250,6 +265,7 @@ simcuda_real_headers
 simcuda_nvcc
 simcuda_cupti_exports
 simcuda_cupti_real_headers
+simcuda_cuptiapp
 for p in selftest selftest_cupti selftest_cupti_order; do
 	timeout 120 "$SIM/$p"
 	rc=$?

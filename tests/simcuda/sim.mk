@@ -26,9 +26,9 @@ WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
 	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest \
-	$(SIM)/selftest_cupti $(SIM)/selftest_cupti_order
+	$(SIM)/selftest_cupti $(SIM)/selftest_cupti_order $(SIM)/cuptiapp
 SIM_REAL := $(if $(CUDA_REAL),$(addprefix $(SIM)/real/,$(WORKLOADS) demo-static demo-ptds selftest abi_check.o) \
-	$(if $(wildcard $(CUDA_REAL)/cupti.h),$(addprefix $(SIM)/real/,abi_check_cupti.o selftest_cupti selftest_cupti_order)) \
+	$(if $(wildcard $(CUDA_REAL)/cupti.h),$(addprefix $(SIM)/real/,abi_check_cupti.o selftest_cupti selftest_cupti_order cuptiapp)) \
 	$(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/real/%.o))
 
 sim: $(SIM_ALL) $(SIM_REAL) ## build the simulated CUDA stack and its workloads
@@ -105,6 +105,9 @@ $(2)/callall: tests/workload/callall.c $(WL_DEPS)
 $(2)/selftest_cupti $(2)/selftest_cupti_order: $(2)/%: $(SIM_DIR)/cupti/%.c $(WL_DEPS) tests/t.h $(SIM)/libcupti.so.13
 	@mkdir -p $$(@D)
 	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -Itests -I$(1) -o $$@ $$< $$(WL_LINK) -lcupti -lcuda
+$(2)/cuptiapp: tests/workload/cuptiapp.c $(WL_DEPS) $(SIM)/libcupti.so.13
+	@mkdir -p $$(@D)
+	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -I$(1) -o $$@ $$< $$(WL_LINK) -lcupti -lcuda
 $(2)/selftest: $(SIM_DIR)/selftest.c $(WL_DEPS) tests/t.h
 	@mkdir -p $$(@D)
 	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -Itests -I$(1) -o $$@ $$< $$(WL_LINK) -lcuda -ldl
