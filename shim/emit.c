@@ -18,7 +18,7 @@ static struct {
 } probes[GPUBPF_PROBES];
 
 #ifdef GPUBPF_SHIM_TEST
-void (*emit__hook)(enum gpubpf_probe p, const void *items, size_t n, __u64 sequence);
+emit_hook *_Atomic emit__hook;
 #endif
 
 void emit__begin(void)
@@ -96,8 +96,10 @@ bool emit__hit(enum gpubpf_probe p, const void *items, size_t n)
 	sequence = atomic_fetch_add_explicit(&probes[p].sequence, 1, memory_order_relaxed);
 	fire(p, items, n, sequence);
 #ifdef GPUBPF_SHIM_TEST
-	if (emit__hook)
-		emit__hook(p, items, n, sequence);
+	emit_hook *hook = atomic_load(&emit__hook);
+
+	if (hook)
+		hook(p, items, n, sequence);
 #endif
 	atomic_fetch_add_explicit(&probes[p].handed, n, memory_order_relaxed);
 	return true;

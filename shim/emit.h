@@ -39,7 +39,8 @@ struct gpubpf_status *status__add(struct status_batch *b, enum gpubpf_status_kin
 void status__send(struct status_batch *b);
 
 #ifdef GPUBPF_SHIM_TEST
-extern void (*emit__hook)(enum gpubpf_probe p, const void *items, size_t n, __u64 sequence);
+typedef void emit_hook(enum gpubpf_probe p, const void *items, size_t n, __u64 sequence);
+extern emit_hook *_Atomic emit__hook;
 #endif
 
 #endif

@@ -53,7 +53,8 @@ $(foreach v,$(SHIM_VARIANTS),$(eval $(call shim_variant,$(v))))
 $(B)/tests/unit/test_shim_%.o $(B)/asan/tests/unit/test_shim_%.o: private BASE_CFLAGS += -Ishim -DGPUBPF_SHIM_TEST
 $(SHIM_TESTS:%=$(B)/tests/unit/%): $(SHIM_DIR)/test/libshim.a
 $(SHIM_TESTS:%=$(B)/asan/tests/unit/%): $(SHIM_DIR)/asan/libshim.a
-$(SHIM_TESTS:%=$(SHIM_DIR)/tsan/%): $(SHIM_DIR)/tsan/%: tests/unit/%.c tests/t.h $(SHIM_DIR)/tsan/libshim.a
+$(SHIM_TESTS:%=$(SHIM_DIR)/tsan/%): $(SHIM_DIR)/tsan/%: tests/unit/%.c $(wildcard tests/t.h tests/unit/shim_*.h) \
+		$(SHIM_DIR)/tsan/libshim.a
 	$(call step,CC)$(CC) $(SHIM_CFLAGS) $(SHIM_tsan_CFLAGS) -Itests -pthread -o $@ $< $(SHIM_DIR)/tsan/libshim.a -ldl
 
 shim: $(SHIM_DIR)/libgpubpf-shim.so ## build the library of the device observer

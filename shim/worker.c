@@ -204,8 +204,8 @@ void worker__exit(void)
 {
 	uint64_t end = now_ns() + EXIT_WAIT, now;
 
-	atomic_store(&w.exiting, 1);
-	if (atomic_load(&w.state) == STATE_NONE)
+	/* The second of two handlers (inject.c) has nothing to wait for, nor has a second that finds the first gave up. */
+	if (atomic_exchange(&w.exiting, 1) || atomic_load(&w.state) == STATE_NONE)
 		return;
 	if (become(STATE_IDLE, STATE_STOP)) {
 		worker__poke();

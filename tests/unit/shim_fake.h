@@ -65,6 +65,15 @@ static struct {
 	struct gpubpf_hello hello;
 } got = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* An expression about it, while other threads are at it. */
+#define GOT(e)                                                                                               \
+	({                                                                                                   \
+		pthread_mutex_lock(&got.lock);                                                               \
+		bool got_ = (e);                                                                             \
+		pthread_mutex_unlock(&got.lock);                                                             \
+		got_;                                                                                        \
+	})
+
 static inline size_t got_room(size_t is, size_t n, size_t max)
 {
 	return is + n <= max ? n : max - is;
@@ -162,12 +171,12 @@ static inline bool got_in_time(enum gpubpf_status_kind kind, int ms)
 #define FAKE_RUNNING 0 /* end of a kernel that runs */
 static struct {
 	pthread_mutex_t lock;
-	cupti_callback *callback;
+	cupti_callback *_Atomic callback;
 	cupti_buffer_requested *requested;
 	cupti_buffer_completed *completed;
 	cupti_timestamp *timestamp;
 	uint32_t kinds; /* that are enabled, a bit each */
-	bool calls, subscribed;
+	_Atomic bool calls, subscribed;
 	uint8_t *buffer;
 	size_t used, size;
 	char log[2048];
