@@ -2,6 +2,7 @@
 /* Sections about what threads of the host spent on the device's behalf: waits and module loads. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/cuda_abi.h"
 #include "report/report.h"
@@ -73,11 +74,46 @@ static uint64_t kernels_that_ran(const struct report *r)
 	return n;
 }
 
+/* Calls that load, compile or link, as the host observer timed them. */
+struct load_calls {
+	uint64_t calls, untimed;
+	struct hist time;
+};
+
+static int load_calls(const struct report *r, const char *detail, struct load_calls *n)
+{
+	int rc = 0;
+
+	memset(n, 0, sizeof(*n));
+	for (size_t i = 0; !rc && i < r->m->nplans; i++) {
+		const struct api *a = r->m->plans[i].api;
+		const struct apistat *s = &r->m->apis[i];
+
+		if (!a || a->cls != API_MODULE || strcmp(a->detail, detail) != 0)
+			continue;
+		n->calls += s->calls;
+		n->untimed += s->unmeasured;
+		rc = hist__merge(&n->time, &s->time);
+	}
+	return rc;
+}
+
+static void call_cells(struct rows *rows, const struct load_calls *n)
+{
+	row__number(rows, n->calls);
+	row__maybe(rows, n->time.n, n->untimed, n->time.sum);
+	row__maybe(rows, n->time.n, n->untimed, n->time.max);
+}
+
 int build_module_loads(const struct report *r, struct rows *rows)
 {
 	uint64_t loads = 0, unloads = 0, untimed = 0, bytes = 0, modules = 0, kernels;
+	struct load_calls load, link = { 0 };
 	struct hist time = { 0 };
-	int rc = 0;
+	int rc = load_calls(r, "load", &load);
+
+	if (!rc)
+		rc = load_calls(r, "link", &link);
 
 	for (size_t i = 0; !rc && i < r->loads.rows.n; i++) {
 		const struct load_row *l = hmap__at(&r->loads.rows, i);
@@ -92,12 +128,12 @@ int build_module_loads(const struct report *r, struct rows *rows)
 		rc = hist__merge(&time, &l->time);
 	}
 	kernels = kernels_that_ran(r);
-	if (rc || kernels == UINT64_MAX || (loads && rows__add(rows))) {
-		hist__clear(&time);
-		return -ENOMEM;
-	}
-	if (!loads)
-		return 0;
+	if (rc || kernels == UINT64_MAX)
+		rc = -ENOMEM;
+	else if (loads || load.calls || link.calls)
+		rc = rows__add(rows);
+	if (rc || !rows->n)
+		goto out;
 	row__number(rows, loads);
 	row__number(rows, modules);
 	row__number(rows, unloads);
@@ -108,12 +144,17 @@ int build_module_loads(const struct report *r, struct rows *rows)
 	row__quantiles(rows, &time, true);
 	row__maybe(rows, time.n, true, time.max);
 	row__number(rows, kernels);
-	row__maybe(rows, time.n && kernels, time.n == 0, kernels ? time.sum / kernels : 0);
+	call_cells(rows, &load);
+	call_cells(rows, &link);
+	row__maybe(rows, load.time.n && kernels, load.untimed, kernels ? load.time.sum / kernels : 0);
 	row__maybe(rows, false, true, 0);
 	row__maybe(rows, false, true, 0);
 	row__number(rows, loads);
+out:
 	hist__clear(&time);
-	return 0;
+	hist__clear(&load.time);
+	hist__clear(&link.time);
+	return rc;
 }
 
 int build_modules(const struct report *r, struct rows *rows)
