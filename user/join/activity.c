@@ -8,14 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-static uint32_t slot_of(const struct join *j, uint64_t session, uint32_t correlation)
+static uint64_t hash_of(uint64_t session, uint32_t correlation)
 {
 	uint64_t h = (session << 32 | correlation >> 4) * UINT64_C(0x9e3779b97f4a7c15);
 
 	h ^= h >> 32;
-	h *= UINT64_C(0xd6e8feb86659fd93);
-	return ((uint32_t)(h >> 32) << 4 | (correlation & 15)) & j->index_mask;
+	return h * UINT64_C(0xd6e8feb86659fd93) >> 28;
 }
 
 static uint64_t session_number(const struct join *j, const struct scall *s)
@@ -23,38 +23,58 @@ static uint64_t session_number(const struct join *j, const struct scall *s)
 	return ((struct sthread *)hmap__at(&j->sthreads, s->thread))->key[0];
 }
 
-/* Where the id stands, or the free place where it would. */
-static uint32_t *find(const struct join *j, uint64_t session, uint32_t correlation)
+/*
+ * The places to look for an id, in order: its own one of the sixteen of a line, in eight lines; then the next one's,
+ * since ids that go up by two leave half of them free; after all sixteen whatever follows, so that it ends.
+ */
+static uint32_t place(uint32_t line, uint32_t correlation, uint32_t probe)
 {
-	uint32_t i = slot_of(j, session, correlation);
+	uint32_t step = probe & 7;
 
-	for (; j->index[i]; i = (i + 1) & j->index_mask) {
-		const struct scall *s = scall_at(j, j->index[i] - 1);
+	if (probe < 128)
+		return (line + step * (step + 1) / 2) << 4 | ((correlation + (probe >> 3)) & 15);
+	return (line << 4) + probe;
+}
 
-		if (s->correlation == correlation && session_number(j, s) == session)
-			break;
+/* Where the id stands, or the free place where it would. */
+static struct index_slot *find(const struct join *j, uint64_t session, uint32_t correlation)
+{
+	uint32_t line = (uint32_t)hash_of(session, correlation);
+
+	for (uint32_t probe = 0;; probe++) {
+		struct index_slot *s = &j->index[place(line, correlation, probe) & j->index_mask];
+
+		if (!s->call ||
+		    (s->correlation == correlation && session_number(j, scall_at(j, s->call - 1)) == session))
+			return s;
 	}
-	return &j->index[i];
 }
 
 static int make_index(struct join *j)
 {
-	uint64_t slots = 64;
+	uint64_t slots = 256;
 
 	while (slots * 3 < (uint64_t)j->scalls.n * 4)
 		slots *= 2;
-	j->index = calloc(slots, sizeof(*j->index));
+	j->index = large_pages(slots * sizeof(*j->index));
 	if (!j->index)
 		return -ENOMEM;
 	j->index_mask = (uint32_t)(slots - 1);
 	for (uint32_t i = 0; i < j->scalls.n; i++) {
 		struct scall *s = scall_at(j, i);
-		uint32_t *slot = find(j, session_number(j, s), s->correlation);
+		struct index_slot *slot = find(j, session_number(j, s), s->correlation);
 
-		s->next = *slot;
-		*slot = i + 1;
+		s->next = slot->call;
+		*slot = (struct index_slot){ i + 1, s->correlation };
 	}
 	return 0;
+}
+
+void drop_index(struct join *j)
+{
+	if (j->index)
+		munmap(j->index, ((size_t)j->index_mask + 1) * sizeof(*j->index));
+	j->index = NULL;
 }
 
 /* ms of arrival on the wire's own scale, which wraps: later ones are less than half of it ahead. */
@@ -195,7 +215,7 @@ int match_activities(struct join *j)
 		struct act *a = act_at(j, i);
 		unsigned kind = key_of(j, a)->kind;
 		struct session *s = session_of(j, a);
-		uint32_t first = *find(j, s->number, a->correlation);
+		uint32_t first = find(j, s->number, a->correlation)->call;
 		enum join_time time;
 
 		a->call = first ? call_of(j, first, a->arrival) : 0;
@@ -207,8 +227,7 @@ int match_activities(struct join *j)
 		if (time == JOIN_TIME_VALID && a->start > s->last_start)
 			s->last_start = a->start;
 	}
-	free(j->index);
-	j->index = NULL;
+	drop_index(j);
 	return rc;
 }
 
@@ -217,11 +236,6 @@ int match_activities(struct join *j)
 static bool timed(enum join_time t)
 {
 	return t == JOIN_TIME_VALID || t == JOIN_TIME_OUTSIDE;
-}
-
-static bool began_before(const struct join *j, uint32_t a, uint32_t b)
-{
-	return act_at(j, a)->start < act_at(j, b)->start;
 }
 
 int sort_activities(struct join *j)
@@ -241,7 +255,7 @@ int sort_activities(struct join *j)
 			room[--rest] = i;
 	for (uint32_t i = 0; i < j->acts.n - j->ntimed; i++)
 		j->order[j->ntimed + i] = room[j->acts.n - 1 - i];
-	order_sort(j, j->order, room, j->ntimed, began_before);
+	order_acts(j, j->order, room, j->ntimed);
 	free(room);
 	return 0;
 }

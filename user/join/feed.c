@@ -65,7 +65,7 @@ void join__free(struct join *j)
 	free(j->name_text);
 	free(j->order);
 	free(j->by_proc);
-	free(j->index);
+	drop_index(j);
 	free(j);
 }
 

@@ -262,7 +262,7 @@ struct join_totals {
 	uint64_t graphs;              /* that ran nodes, per session */
 	uint64_t graph_launches;      /* of them */
 	uint64_t graph_nodes;         /* executions in these launches */
-	uint64_t graph_unknown;       /* launches of graphs from before the capture: how many nodes is not known */
+	uint64_t graph_unknown; /* launches of graphs from before the capture: how many nodes is not known */
 	uint64_t
 		graph_shortfall; /* executions that the launches lack against the one of their graph that ran most */
 };

@@ -23,19 +23,6 @@ struct sweep { /* one thread's calls, by entry */
 	uint32_t around[JOIN_POPULATIONS]; /* at depth 0: returns last of all so far */
 };
 
-static bool entered_before(const struct join *j, uint32_t a, uint32_t b)
-{
-	return bcall_at(j, a)->entry < bcall_at(j, b)->entry;
-}
-
-/* An outer call starts with or before its inner ones, and ends with or after them. */
-static bool started_before(const struct join *j, uint32_t a, uint32_t b)
-{
-	const struct scall *x = scall_at(j, a), *y = scall_at(j, b);
-
-	return x->start != y->start ? x->start < y->start : unpack_dur(x->dur) > unpack_dur(y->dur);
-}
-
 static uint64_t return_of(const struct bcall *b)
 {
 	return b->info & BCALL_RETURNED ? add_clamped(b->entry, unpack_dur(b->dur)) : UINT64_MAX;
@@ -89,6 +76,11 @@ static void ambiguous(struct join *j, struct bcall *b, struct scall *s)
 	s->info |= SCALL_AMBIGUOUS;
 }
 
+static bool inside(const struct scall *in, const struct scall *out)
+{
+	return !(out->info & SCALL_NO_END) && in->start >= out->start && end_of(in) <= end_of(out);
+}
+
 static void pair_up(struct join *j, uint32_t bi, uint32_t si)
 {
 	struct bcall *b = bcall_at(j, bi);
@@ -105,10 +97,14 @@ static void pair_up(struct join *j, uint32_t bi, uint32_t si)
 	}
 	/* what CUPTI reports inside the same call is a part of it: what it ran, the call ran */
 	first = scall_at(j, b->scall - 1);
-	if (!(first->info & SCALL_NO_END) && end_of(s) <= end_of(first))
+	if (inside(s, first)) {
 		s->bcall = bi + 1;
-	else
+	} else if (inside(first, s)) {
+		s->bcall = bi + 1;
+		b->scall = si + 1;
+	} else {
 		ambiguous(j, b, s);
+	}
 }
 
 static void match_one(struct join *j, struct sweep *w, uint32_t si)
@@ -221,8 +217,8 @@ int match_calls(struct join *j)
 	for (size_t i = 0; !rc && i < j->bthreads.n; i++) {
 		const struct bthread *th = hmap__at(&j->bthreads, i);
 
-		order_sort(j, b + th->first, room, th->ncalls, entered_before);
-		order_sort(j, s + th->sfirst, room, th->nscalls, started_before);
+		order_bcalls(j, b + th->first, room, th->ncalls);
+		order_scalls(j, s + th->sfirst, room, th->nscalls);
 		match_thread(j, b + th->first, th->ncalls, s + th->sfirst, th->nscalls);
 	}
 	free(b);

@@ -170,6 +170,11 @@ struct session {
 
 #define SESSIONS_MAX 65536 /* more is no capture */
 
+struct index_slot {
+	uint32_t call; /* reference to a scall; 0: free */
+	uint32_t correlation;
+};
+
 struct join {
 	struct model *model;
 	struct join_end end;
@@ -181,7 +186,7 @@ struct join {
 	uint32_t *order;        /* of acts, in time */
 	uint32_t ntimed;
 	struct session **by_proc; /* all, by process and number */
-	uint32_t *index;          /* references to scalls, by session and correlation id */
+	struct index_slot *index; /* by session and correlation id */
 	uint32_t index_mask;
 	struct join_totals totals;
 	/* what came last is what comes next */
@@ -299,14 +304,16 @@ int keys_finish(struct join *j);
 int match_calls(struct join *j);
 /* activity.c: shim call ↔ activity, and the judgement of times */
 int match_activities(struct join *j);
+void drop_index(struct join *j);
 enum join_time judge_time(const struct join *j, const struct act *a);
 enum join_link judge_link(const struct join *j, const struct act *a);
 int sort_activities(struct join *j);
 /* account.c */
 void account(struct join *j);
 
-/* order.c: sorts numbers by what `before` says of two of them; stable. Cheap when long runs are in order. */
-typedef bool order_fn(const struct join *j, uint32_t a, uint32_t b);
-void order_sort(const struct join *j, uint32_t *v, uint32_t *room, size_t n, order_fn *before);
+/* order.c: numbers by entry, start and start; stable. `room` holds as many. */
+void order_bcalls(const struct join *j, uint32_t *v, uint32_t *room, size_t n);
+void order_scalls(const struct join *j, uint32_t *v, uint32_t *room, size_t n);
+void order_acts(const struct join *j, uint32_t *v, uint32_t *room, size_t n);
 
 #endif

@@ -3,11 +3,35 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void vec__init(struct vec *v, size_t size)
 {
 	memset(v, 0, sizeof(*v));
 	v->size = size;
+}
+
+void *large_pages(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+/* Straight from the kernel: untouched pages cost nothing, and large ones cost few faults. */
+static char *new_chunk(const struct vec *v)
+{
+	size_t bytes = v->size << VEC_SHIFT;
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (v->n) /* most captures are small */
+		madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
 }
 
 void *vec__add(struct vec *v)
@@ -25,7 +49,7 @@ void *vec__add(struct vec *v)
 				return NULL;
 			v->chunks = chunks;
 		}
-		v->chunks[chunk] = calloc((size_t)1 << VEC_SHIFT, v->size);
+		v->chunks[chunk] = new_chunk(v);
 		if (!v->chunks[chunk])
 			return NULL;
 	}
@@ -35,7 +59,7 @@ void *vec__add(struct vec *v)
 void vec__clear(struct vec *v)
 {
 	for (uint64_t i = 0; i << VEC_SHIFT < v->n; i++)
-		free(v->chunks[i]);
+		munmap(v->chunks[i], v->size << VEC_SHIFT);
 	free(v->chunks);
 	vec__init(v, v->size);
 }

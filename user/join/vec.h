@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VEC_SHIFT 12 /* elements per chunk: 4096 */
+#define VEC_SHIFT 18 /* elements per chunk: 262,144, whole large pages for the sizes that we have */
 
 struct vec {
 	size_t size; /* of an element */
@@ -17,6 +17,9 @@ struct vec {
 void vec__init(struct vec *v, size_t size);
 void *vec__add(struct vec *v); /* zeroed; NULL: no memory, or no number left */
 void vec__clear(struct vec *v);
+
+/* Zeroed memory for a table that is looked into all over; munmap() gives it back. NULL: no memory. */
+void *large_pages(size_t bytes);
 
 static inline void *vec__at(const struct vec *v, uint32_t i)
 {
