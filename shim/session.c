@@ -10,6 +10,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "decode.h"
+#include "driver.h"
 #include "guard.h"
 #include "modules.h"
 #include "phase.h"
@@ -253,8 +254,10 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 
 	begin(how);
 	/* Says whose thread this is before it makes a call that the recorder would take for the application's. */
-	if (worker_tid)
+	if (worker_tid) {
 		report__hello(&s.report, &s.cupti, worker_tid);
+		driver__await_init();
+	}
 	e = cupti__open(&s.cupti);
 	if (e)
 		return fail((enum gpubpf_reason)e, 0);

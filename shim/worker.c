@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "driver.h"
 #include "emit.h"
 #include "futex.h"
 #include "guard.h"
@@ -70,7 +71,9 @@ static void stay_armed(void)
 {
 	uint64_t last_tick = 0, last_second = now_ns();
 
+	/* In this order: the call is the tracer's, and hello says so. */
 	session__announce(w.tid);
+	driver__await_init();
 	for (;;) {
 		uint64_t now = now_ns(), spent;
 
