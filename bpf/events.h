@@ -161,7 +161,12 @@ enum gpubpf_arming {
 	GPUBPF_ARMED_ATTACH = 2, /* a recorder came to a running process */
 };
 
-/* Once per session, by the shim's worker thread alone: BPF takes the calls of that thread for the tracer's own. */
+/*
+ * By the shim's worker thread alone: BPF takes the calls of that thread for the tracer's own. Comes several times in a
+ * session, and the last one counts: before CUPTI is touched (what is not known yet is 0), when the session is armed or
+ * has failed, and each second, with the facilities and ARMED or FAILED once more: a recorder that comes while another
+ * is attached raises no semaphore that is up, so nothing tells the shim that it is there.
+ */
 struct gpubpf_hello {
 	__u32 abi;
 	__u32 session; /* from 1, +1 per arming of this process */
@@ -283,7 +288,10 @@ struct gpubpf_activity {
 	__u64 reserved;
 };
 
-/* A piece of a kernel's (mangled) name. Sent once per session, before or after the first activity that uses it. */
+/*
+ * A piece of a kernel's (mangled) name. Sent in each session that uses it, before or after the first activity that does,
+ * and again from time to time, for the same reason as hello.
+ */
 struct gpubpf_name {
 	__u32 id;          /* from 1, within a process */
 	__u16 part, parts; /* part counts from 0 */
