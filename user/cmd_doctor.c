@@ -59,6 +59,7 @@ static int print_json(const struct doctor *d)
 static int doctor_run(int argc, char **argv)
 {
 	struct doctor_conf conf = { 0 };
+	const struct shimfile_image image = shim_image();
 	struct doctor d = { .root = "" };
 	struct err err = { "" };
 	int rest, e, status;
@@ -80,6 +81,7 @@ static int doctor_run(int argc, char **argv)
 	doctor__check_driver(&d);
 	doctor__check_libcuda(&d);
 	doctor__check_cupti(&d);
+	doctor__check_shim(&d, &image);
 	if (conf.pid)
 		doctor__check_target(&d, (pid_t)conf.pid);
 	if (d.error)

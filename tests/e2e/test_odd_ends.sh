@@ -16,7 +16,7 @@ out=$(record -o "$T/pipe" -- true 2>&1)
 check pipe_without_reader_status 1 $?
 check_has pipe_without_reader_is_said "nobody reads" "$out"
 (sleep 0.5; cat "$T/pipe" >"$T/read") &
-LD_LIBRARY_PATH=$SIM record -q -o "$T/pipe" -- "$SIM/launchloop" --launches 300 >"$T/loop.out"
+LD_LIBRARY_PATH=$SIM record -q --no-shim -o "$T/pipe" -- "$SIM/launchloop" --launches 300 >"$T/loop.out"
 wait $!
 check pipe_with_late_reader uncontradicted "$("$GPUBPF" inspect --json "$T/read" | jq -r .verdict)"
 

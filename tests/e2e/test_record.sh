@@ -23,8 +23,11 @@ done
 sim_record demo -- "$SIM/demo" --steps 10
 check demo_status 0 $?
 check_truth demo demo
-check demo_verdict uncontradicted "$(inspect demo .verdict)"
+check demo_verdict reconciled "$(inspect demo .verdict)"
 check demo_footer "target exited" "$(inspect demo .footer.end_reason)"
+sim_record alone --no-shim -- "$SIM/demo" --steps 10
+check_truth demo_without_the_shim alone
+check demo_without_the_shim_verdict uncontradicted "$(inspect alone .verdict)"
 sim_record driver -- "$SIM/driver_demo"
 check_truth C10_driver_api_without_runtime driver
 sim_record static -- "$SIM/demo-static" --steps 5

@@ -3,8 +3,8 @@
 FUZZ_SECONDS ?= 10
 FUZZ_DIR = $(B)/tests/fuzz
 FUZZ_SAN = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
-FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c) \
-	user/model/ledger.c user/model/apitab.c user/model/cuda_result.c
+FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c user/model/*.c \
+	user/join/*.c usdt/*.c)
 
 # What the fuzzer finds is in $(B)/tests/fuzz/crash-*; its corpus grows in $(B)/tests/fuzz/corpus.
 fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for FUZZ_SECONDS (10)
@@ -15,10 +15,10 @@ fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for 
 $(FUZZ_DIR)/fuzz_capture: $(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.h $(B)/.flags
 	$(call need-tool,CLANG)@mkdir -p $(@D)
 	$(call step,FUZZ)$(CLANG) $(filter-out -Wno-%,$(BASE_CFLAGS)) $(FUZZ_SAN) -fsanitize=fuzzer,address,undefined -o $@ \
-		$(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.c -lzstd -lprotobuf-c -ljansson
+		$(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.c $(LDLIBS)
 
 # Small captures of every shape: plain and compressed, with losses, without footer, without counters, with blobs.
-$(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture
+$(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice
 	@rm -rf $@ && mkdir -p $@
 	@$< --calls 40 --keys 3 --level 0 $@/plain >/dev/null
 	@$< --calls 60 --keys 3 --lose 5 $@/lost >/dev/null
@@ -26,6 +26,9 @@ $(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture
 	@$< --calls 10 --no-counts --level 0 $@/uncounted >/dev/null
 	@$< --calls 0 $@/empty >/dev/null
 	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
+	@set -e; dev() { f=$@/$$1; shift; $(B)/tests/tools/mkdevice --level 0 --calls 40 "$$@" $$f >/dev/null; }; \
+		dev device --processes 2 --threads 2; dev device-faults --zero 3 --early 4 --drop 5; \
+		dev device-gaps --gap 2 --threads 1 --no-footer; dev device-failed --fail 3; dev device-silent --silent --unmeasured
 
 .PHONY: fuzz
 

@@ -15,7 +15,7 @@ arch-make = $(MAKE) --no-print-directory ARCH=$(1) B=$(call arch-build,$(1)) \
 debian-arch = $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(1)))
 
 # Static programs: a guest has no library but those of the workloads.
-$(B)/kernels/progload: $(B)/tests/kernels/progload.o
+$(B)/kernels/progload: $(B)/tests/kernels/progload.o $(B)/libgpubpf.a
 	@mkdir -p $(@D)
 	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
 

@@ -10,8 +10,12 @@ $(STANDIN)/libgpubpf-shim.so: tests/standin/standin.c tests/standin/standin.h us
 	$(call step,CC)$(CC) -std=gnu17 $(WARN) -D_GNU_SOURCE -O2 -Ibpf -I. -fPIC -fvisibility=hidden -shared -pthread \
 		-Wl,-soname,libgpubpf-shim.so -o $@ $< -ldl
 
+# Static, as a guest of tests/kernels has no library for it.
 $(STANDIN)/shimcheck: $(STANDIN)/shimcheck.o $(B)/libgpubpf.a
-	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ $(LDLIBS)
+
+KERNEL_GUEST += $(STANDIN_ALL)
+kernel-guest: $(STANDIN_ALL)
 
 $(STANDIN)/host: tests/standin/host.c $(B)/.flags
 	@mkdir -p $(@D)

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "attach/kernel.h"
@@ -52,6 +53,22 @@ T(return_probes_under_seccomp)
 		CHECK(kernel_return_probes_safe(true));
 	else
 		CHECK(!kernel_return_probes_safe(true));
+}
+
+/* Mended in Linux 6.10; before, some kernels have the fix and some not. */
+T(process_id_of_a_multi_link)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	if (geteuid() || kernel_try(ATTACH_MULTI, NULL))
+		SKIP("root and a kernel with multi-links");
+	uname(&u);
+	sscanf(u.release, "%u.%u", &major, &minor);
+	if (major > 6 || (major == 6 && minor >= 10))
+		CHECK(kernel_multi_pid_is_process());
+	else
+		kernel_multi_pid_is_process();
 }
 
 TEST_MAIN

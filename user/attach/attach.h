@@ -20,6 +20,7 @@ struct apitab;
 struct attach;
 struct err;
 struct ring_buffer;
+struct usdt_file;
 
 struct attach_opts {
 	enum attach_method method; /* ATTACH_AUTO: the cheapest that works here */
@@ -73,6 +74,8 @@ struct attach_shim_result {
  */
 int attach__shim(struct attach *a, const char *path, const char *name, pid_t only_pid,
 		 struct attach_shim_result *res, struct err *err);
+/* 0: nothing in it would be misread; -EPROTO as above. A newer shim may have probes that we do not know. */
+int attach_shim_check(const struct usdt_file *f, const char *name, struct err *err);
 /* Sums over processors. */
 int attach__probe_counts(struct attach *a, struct gpubpf_probe_counts out[GPUBPF_PROBES]);
 /* No call is entered from here on. */

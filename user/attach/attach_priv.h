@@ -6,7 +6,6 @@
 #include "model/apitab.h"
 
 struct bpf_program;
-struct usdt_file;
 
 struct attach_links {
 	int *fds;

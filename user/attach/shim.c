@@ -144,8 +144,7 @@ static int attach_all(struct attach *a, const char *path, const struct usdt_site
 	return e;
 }
 
-/* -EPROTO: a difference that makes what it hands over unreadable. A newer shim may have probes that we do not know. */
-static int check(const struct usdt_file *f, const char *name, struct err *err)
+int attach_shim_check(const struct usdt_file *f, const char *name, struct err *err)
 {
 	struct usdt_diffs d;
 	struct usdt_err why = { "" };
@@ -176,7 +175,7 @@ static int attach_opened(struct attach *a, const char *fd_path, const char *name
 
 	if (e)
 		return err_set(err, e, "%s: %s", name, why.msg);
-	e = check(f, name, err);
+	e = attach_shim_check(f, name, err);
 	if (!e && usdt_sites(f, MACHINE, &all, &res->sites, &why))
 		e = err_set(err, -ENOMEM, "%s: %s", name, why.msg);
 	if (!e) {
@@ -224,7 +223,6 @@ out:
 
 void attach__ask_end(struct attach *a)
 {
-	attach__stop(a);
 	attach_links_close(&a->hellos, 0);
 }
 

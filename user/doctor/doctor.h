@@ -60,6 +60,10 @@ void doctor__check_container(struct doctor *d);
 void doctor__check_driver(struct doctor *d);
 void doctor__check_libcuda(struct doctor *d);
 void doctor__check_cupti(struct doctor *d);
+struct shimfile_image;
+void doctor__check_shim(struct doctor *d,
+			const struct shimfile_image *image); /* the one inside this program */
+void doctor__check_target_shim(struct doctor *d, pid_t pid);
 void doctor__check_target(struct doctor *d, pid_t pid);
 
 /* True when nothing that `record` needs is missing. */

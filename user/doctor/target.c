@@ -183,4 +183,5 @@ void doctor__check_target(struct doctor *d, pid_t pid)
 	if (!check_executable(d, pid) || !check_access(d, pid))
 		return;
 	check_libraries(d, pid);
+	doctor__check_target_shim(d, pid);
 }

@@ -73,12 +73,12 @@ int recorder_finish(struct recorder *r)
 {
 	struct recorder_counts *counts = NULL;
 	struct open_calls open = { .r = r };
-	uint64_t t0 = recorder_now();
+	uint64_t t0;
 	int e, got, waited;
 
-	r->stopped = t0;
+	/* The device observer ends first: each call that it saw is one that the host observer saw too. */
 	waited = recorder_shims_end(r);
-	t0 = recorder_now();
+	r->stopped = t0 = recorder_now();
 	attach__detach(r->attach);
 	r->res->detach_ns = recorder_now() - t0;
 	do { /* nothing is added any more: until it is empty */

@@ -10,7 +10,7 @@ record() { # record NAME WORKLOAD [OPTION…]
 	[ $workload != callall ] || stub=1 argument=/tmp/passed
 	rm -f /tmp/capture /tmp/simlog
 	if SIMCUDA_STUB=${stub:-0} SIMCUDA_LOG=/tmp/simlog timeout 120 \
-		/t/gpubpf record "$@" -o /tmp/capture -- /t/$workload $argument >/tmp/out 2>&1; then
+		/t/gpubpf record --no-shim "$@" -o /tmp/capture -- /t/$workload $argument >/tmp/out 2>&1; then
 		echo "ok $name: recorded"
 	else
 		echo "# exit status $?"
