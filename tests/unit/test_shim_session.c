@@ -316,13 +316,13 @@ T(dead_recorder)
 /* C6: a recorder that comes while another is there sees no semaphore rise: names go out again, slowly. */
 T(names_for_a_late_recorder)
 {
-	char name[64];
+	static char names[100][32];
 	size_t first;
 
 	CHECK(arm());
 	for (int i = 0; i < 100; i++) {
-		snprintf(name, sizeof(name), "kernel %d", i);
-		fake_launch(strdup(name), now_ns());
+		snprintf(names[i], sizeof(names[i]), "kernel %d", i);
+		fake_launch(names[i], now_ns());
 		session__tick();
 	}
 	first = got.nnames;
