@@ -45,14 +45,12 @@ static void clear_procs(struct join *j)
 	hmap__clear(&j->procs);
 }
 
-void join__free(struct join *j)
+static void free_all(struct join *j)
 {
 	struct hmap *maps[] = { &j->bthreads, &j->sthreads,  &j->ns_threads, &j->sessions, &j->lanes,
 				&j->keys,     &j->canonical, &j->nodes,      &j->names,    &j->graphs };
 	struct vec *vecs[] = { &j->bcalls, &j->scalls, &j->acts, &j->latency, &j->pieces, &j->modules };
 
-	if (!j)
-		return;
 	clear_procs(j);
 	for (size_t i = 0; i < j->sessions.n; i++)
 		free(session_at(j, i)->pairs);
@@ -67,6 +65,12 @@ void join__free(struct join *j)
 	free(j->by_proc);
 	drop_index(j);
 	free(j);
+}
+
+void join__free(struct join *j)
+{
+	if (j)
+		free_all(j);
 }
 
 struct jproc *join_proc_of(struct join *j, const struct proc *p)
