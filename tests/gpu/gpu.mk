@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 test-gpu: $(B)/gpubpf $(B)/tests/bench/callcost ## run the tests that need a real GPU
-	@GPUBPF=$${GPUBPF:-$(B)/gpubpf} CALLCOST=$(B)/tests/bench/callcost bash tests/gpu/test_gpu.sh
+	@status=0; for t in test_gpu test_both; do \
+		GPUBPF=$${GPUBPF:-$(B)/gpubpf} CALLCOST=$(B)/tests/bench/callcost bash tests/gpu/$$t.sh || status=1; \
+	done; exit $$status
 .PHONY: test-gpu
