@@ -80,7 +80,7 @@ int attach_shim_check(const struct usdt_file *f, const char *name, struct err *e
 int attach__probe_counts(struct attach *a, struct gpubpf_probe_counts out[GPUBPF_PROBES]);
 /* No call is entered from here on. */
 void attach__stop(struct attach *a);
-/* attach__stop(), and asks the shims to end: hello_v1 is taken away, the other probes stand until attach__detach(). */
+/* Asks the shims to end, while calls are still entered: hello_v1 is taken away, the other probes stand until attach__detach(). */
 void attach__ask_end(struct attach *a);
 
 /* Follows fork, exec and exit of targets; *xid tells whether the GPU error tracepoint is there. */
