@@ -28,9 +28,9 @@
 		CHECKF(got_ == (int)(code), "%s gave %d, not %s", #call, got_, #code);                       \
 	} while (0)
 
-#define SLOW_NS 50000000ull
+#define SLOW_NS 150000000ull
 static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
-			  ".visible .entry slow() { // sim-ns: 50000000\nret; }\n"
+			  ".visible .entry slow() { // sim-ns: 150000000\nret; }\n"
 			  ".visible .entry fast(.param .u64 p) { ret; }\n";
 
 static CUcontext ctx;

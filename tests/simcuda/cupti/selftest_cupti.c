@@ -104,6 +104,7 @@ struct seen {
 	uint32_t correlation;
 	int result;
 	bool right;
+	CUstream stream;
 };
 
 static void CUPTIAPI on_launch(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
@@ -123,8 +124,8 @@ static void CUPTIAPI on_launch(void *user, CUpti_CallbackDomain domain, CUpti_Ca
 		*d->correlationData = 0x1234567890;
 		OK(cuptiGetContextId(ctx, &context));
 		seen->right = p->f == fast && p->gridDimX == 2 && p->gridDimZ == 4 && p->blockDimY == 2 &&
-			      p->sharedMemBytes == 128 && p->hStream == NULL && !d->functionReturnValue &&
-			      strcmp(d->symbolName, "fast") == 0 &&
+			      p->sharedMemBytes == 128 && p->hStream == seen->stream &&
+			      !d->functionReturnValue && strcmp(d->symbolName, "fast") == 0 &&
 			      strcmp(d->functionName, "cuLaunchKernel") == 0 && d->context == ctx &&
 			      d->contextUid == context;
 	} else {
@@ -143,6 +144,7 @@ T(callbacks_around_the_calls_that_are_enabled)
 	const char *name = NULL;
 
 	start();
+	OK(cuStreamCreate(&seen.stream, CU_STREAM_NON_BLOCKING));
 	subscribe(on_launch, &seen);
 	OK(launch(fast, NULL));
 	CHECK(seen.enter == 0);
@@ -154,7 +156,7 @@ T(callbacks_around_the_calls_that_are_enabled)
 	OK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &name));
 	CHECK(name && strcmp(name, "cuLaunchKernel") == 0);
 	OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-	OK(launch(fast, NULL));
+	OK(launch(fast, seen.stream));
 	CHECK(seen.enter == 1 && seen.exit == 1 && seen.right && seen.result == 0);
 	finish();
 	CHECK(seen.others == 0);
@@ -171,6 +173,7 @@ T(callbacks_around_the_calls_that_are_enabled)
 	CHECK(seen.exit == 2);
 	OK(cuptiSubscribe(&client.handle, no_callback, NULL));
 	leave();
+	OK(cuStreamDestroy(seen.stream));
 }
 
 struct resources {

@@ -44,13 +44,27 @@ T(full_buffers_come_without_a_flush)
 	size_t fit = BUFFER_BYTES / sizeof(CUpti_ActivityKernel10);
 
 	trace_kernels();
-	for (size_t i = 0; i < fit + 1; i++)
+	/* By what makes one full, not by the worker's round. */
+	OK(cuptiActivityFlushPeriod(60000));
+	sleep_ms(150);
+	/* Full, but the work of its first record lasts. */
+	OK(launch(slow, NULL));
+	for (size_t i = 0; i < fit; i++)
+		OK(launch(fast, NULL));
+	OK(cuptiActivityFlushAll(0));
+	CHECK(client.records == 0);
+	finish();
+	CHECK(client.records == fit + 1);
+	keep_none();
+	for (size_t i = 0; i < fit; i++)
 		OK(launch(fast, NULL));
 	OK(cuCtxSynchronize());
+	OK(launch(fast, NULL));
 	for (int i = 0; i < 100 && client.records < fit; i++)
 		sleep_ms(10);
 	CHECK(client.records == fit);
 	finish();
+	OK(cuptiActivityFlushPeriod(0));
 	CHECK(client.records == fit + 1 && kernel(fit)->correlationId > kernel(0)->correlationId);
 	leave();
 }
@@ -220,10 +234,13 @@ T(a_guard_across_a_flush_and_in_a_callback_hangs)
 	OK(launch(fast, NULL));
 }
 
+static _Atomic unsigned flushes;
+
 static void *plain_flusher(void *arg)
 {
 	for (;;) {
 		cuptiActivityFlushAll(0);
+		flushes++;
 		sleep_ms(20);
 	}
 	return arg;
@@ -283,6 +300,15 @@ T(a_flush_is_under_way_before_each_callback)
 	all_resources();
 }
 
+static void nothing_ends(void)
+{
+	unsigned before = flushes;
+
+	sleep_ms(200);
+	if (before == 0 || flushes != before)
+		_exit(9);
+}
+
 T(a_flush_is_under_way_across_a_fork_and_at_the_exit)
 {
 	char log[64];
@@ -299,6 +325,7 @@ T(a_flush_is_under_way_across_a_fork_and_at_the_exit)
 		unlink(file);
 		return;
 	}
+	atexit(nothing_ends);
 	trace_kernels();
 	pthread_create(&t, NULL, plain_flusher, NULL);
 	sleep_ms(50);
