@@ -46,3 +46,18 @@ $(FUZZ_DIR)/fuzz_elfgate: $(FUZZ_ELFGATE_SRC) $(B)/.flags
 		$(FUZZ_ELFGATE_SRC) -lelf
 fuzz: fuzz-elfgate
 .PHONY: fuzz-elfgate
+
+# Records as the join meets them, without the file around them: the blocks of the captures above are the corpus to begin with.
+FUZZ_JOIN_SRC := tests/fuzz/fuzz_join.c $(wildcard user/join/*.c user/model/*.c user/util/*.c usdt/*.c)
+fuzz-join: $(FUZZ_DIR)/fuzz_join $(FUZZ_DIR)/seeds ## fuzz the join of the two observers for FUZZ_SECONDS (10)
+	@mkdir -p $(FUZZ_DIR)/join-corpus $(FUZZ_DIR)/join-seeds
+	@for f in $(FUZZ_DIR)/seeds/*; do tail -c +25 $$f >$(FUZZ_DIR)/join-seeds/$${f##*/}; done
+	$(FUZZ_DIR)/fuzz_join -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=1536 \
+		-artifact_prefix=$(FUZZ_DIR)/ -print_final_stats=1 -verbosity=0 $(FUZZ_DIR)/join-corpus $(FUZZ_DIR)/join-seeds
+
+$(FUZZ_DIR)/fuzz_join: $(FUZZ_JOIN_SRC) $(B)/gen/capture.pb-c.h $(B)/.flags
+	$(call need-tool,CLANG)@mkdir -p $(@D)
+	$(call step,FUZZ)$(CLANG) $(filter-out -Wno-%,$(BASE_CFLAGS)) $(FUZZ_SAN) -fsanitize=fuzzer,address,undefined -o $@ \
+		$(FUZZ_JOIN_SRC) $(B)/gen/capture.pb-c.c $(LDLIBS)
+fuzz: fuzz-join
+.PHONY: fuzz-join
