@@ -26,8 +26,8 @@ struct options {
 	unsigned processes, threads, level;
 	uint64_t drop, zero, gap,
 		early; /* one of so many: executions dropped by CUPTI, without times, batches lost, early */
-	bool no_footer, silent, force, unmeasured;
-	unsigned fail; /* enum gpubpf_reason */
+	bool no_footer, bare, silent, unmeasured; /* bare: neither counters nor metadata speak of a shim */
+	unsigned fail;                            /* enum gpubpf_reason */
 	const char *path;
 };
 
@@ -314,7 +314,7 @@ static void write_meta(struct gen *g)
 	m.attach = "session";
 	m.n_api = n;
 	m.api = apis;
-	m.n_shim = 1;
+	m.n_shim = g->o.bare ? 0 : 1;
 	m.shim = shims;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
@@ -336,7 +336,8 @@ static void write_end(struct gen *g, uint64_t t)
 		api[counts.n_api++] = &g->counts[i];
 	for (unsigned i = 0; i < GPUBPF_PROBES; i++)
 		probe[counts.n_probe++] = &g->probe[i];
-	if (capture_writer__flush(g->w, &g->err) || capture_writer__counts(g->w, &counts, &g->err))
+	if (capture_writer__flush(g->w, &g->err) ||
+	    (!g->o.bare && capture_writer__counts(g->w, &counts, &g->err)))
 		die(g, "counts");
 	f.end_reason = "target exited";
 	f.counts = &counts;
@@ -414,6 +415,8 @@ static int parse(struct gen *g, int argc, char **argv)
 			o->fail = (unsigned)atoi(argv[++i]);
 		else if (strcmp(word, "no-footer") == 0)
 			o->no_footer = true;
+		else if (strcmp(word, "bare") == 0)
+			o->bare = o->no_footer = true;
 		else if (strcmp(word, "silent") == 0)
 			o->silent = true;
 		else if (strcmp(word, "unmeasured") == 0)
@@ -431,7 +434,7 @@ int main(int argc, char **argv)
 
 	if (parse(&g, argc, argv)) {
 		fputs("mkdevice [--calls N] [--processes N] [--threads N] [--unmeasured] [--drop N] [--zero N] [--gap N]\n"
-		      "         [--early N] [--silent] [--fail REASON] [--no-footer] [--level ZSTD] FILE\n",
+		      "         [--early N] [--silent] [--fail REASON] [--no-footer] [--bare] [--level ZSTD] FILE\n",
 		      stderr);
 		return 2;
 	}
