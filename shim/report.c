@@ -41,7 +41,11 @@ static void build_id(__u8 *out, size_t max)
 	/* More than the header lies there: the compiler must not think otherwise. */
 	__asm__("" : "+r"(base));
 	p = (const void *)(base + shim_elf_header.e_phoff);
-
+	/* Addresses in the file are from 0 in a library, and from anywhere in a program (a test). */
+	for (int i = 0; i < shim_elf_header.e_phnum; i++) {
+		if (p[i].p_type == PT_LOAD && p[i].p_offset == 0)
+			base -= p[i].p_vaddr;
+	}
 	for (int i = 0; i < shim_elf_header.e_phnum; i++) {
 		if (p[i].p_type == PT_NOTE)
 			note_of(base, &p[i], out, max);
