@@ -179,9 +179,17 @@ static bool make_room(struct batch *b)
 void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t cbid, uint32_t work)
 {
 	atomic_store_explicit(&b->last_correlation, correlation, memory_order_relaxed);
-	atomic_store_explicit(&b->has_correlation, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&b->has_correlation, memory_order_relaxed)) {
+		atomic_store_explicit(&b->first_correlation, correlation, memory_order_relaxed);
+		atomic_store_explicit(&b->has_correlation, 1, memory_order_release);
+	}
 	atomic_store_explicit(&b->open_what, cbid | work << 16, memory_order_relaxed);
 	atomic_store_explicit(&b->open_start, start, memory_order_release);
+}
+
+void batch__withdraw(struct batch *b)
+{
+	atomic_store_explicit(&b->open_start, 0, memory_order_release);
 }
 
 void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call *call)
@@ -395,28 +403,40 @@ bool batch__open_device_call(void)
 	return open;
 }
 
-struct last {
-	bool any;
+struct edge {
+	bool any, first;
 	uint32_t correlation;
 };
 
-static void last_one(struct batch *b, void *arg)
+static void edge_one(struct batch *b, void *arg)
 {
-	struct last *l = arg;
-	uint32_t c = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
+	struct edge *e = arg;
+	uint32_t c;
 
-	if (!atomic_load_explicit(&b->has_correlation, memory_order_relaxed))
+	if (!atomic_load_explicit(&b->has_correlation, memory_order_acquire))
 		return;
-	if (!l->any || (int32_t)(c - l->correlation) > 0)
-		l->correlation = c;
-	l->any = true;
+	c = atomic_load_explicit(e->first ? &b->first_correlation : &b->last_correlation,
+				 memory_order_relaxed);
+	if (!e->any || (e->first ? (int32_t)(c - e->correlation) < 0 : (int32_t)(c - e->correlation) > 0))
+		e->correlation = c;
+	e->any = true;
+}
+
+static bool edge(bool first, uint32_t *correlation)
+{
+	struct edge e = { .first = first };
+
+	each(edge_one, &e);
+	*correlation = e.correlation;
+	return e.any;
+}
+
+bool batch__first_correlation(uint32_t *correlation)
+{
+	return edge(true, correlation);
 }
 
 bool batch__last_correlation(uint32_t *correlation)
 {
-	struct last l = { .any = false };
-
-	each(last_one, &l);
-	*correlation = l.correlation;
-	return l.any;
+	return edge(false, correlation);
 }

@@ -28,7 +28,8 @@ struct batch {
 	_Atomic uint32_t
 		last_correlation; /* of the last call that it entered; has_correlation says whether */
 	_Atomic uint32_t has_correlation;
-	_Atomic uint32_t open_what; /* cbid | work << 16 of the call that is open */
+	_Atomic uint32_t first_correlation; /* of the first call of the session; has_correlation, too */
+	_Atomic uint32_t open_what;         /* cbid | work << 16 of the call that is open */
 	_Atomic uint64_t open_start;
 	_Atomic uint64_t lost;
 	_Atomic uint64_t done[BATCH_WORKS]; /* calls that the driver took on, by kind of work */
@@ -57,6 +58,8 @@ void batch__lost_here(void);
 
 /* The owner, at entry and exit of a call. */
 void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t cbid, uint32_t work);
+/* That call is not taken after all. */
+void batch__withdraw(struct batch *b);
 void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call *call);
 
 /* The worker: everything that waits goes out; rings of threads that are gone are free again. */
@@ -72,7 +75,9 @@ struct batch_totals { /* of this session */
 	uint64_t graphs;
 };
 void batch__totals(struct batch_totals *t);
-/* The highest correlation id of a call of this session, in the order of a counter that wraps; false: no call yet. */
+/* The lowest and the highest correlation id of the calls of this session, in the order of a counter that wraps; false: no
+ * call yet. */
+bool batch__first_correlation(uint32_t *correlation);
 bool batch__last_correlation(uint32_t *correlation);
 
 #endif

@@ -47,10 +47,16 @@ static void on_enter(uint32_t word, uint32_t cbid, const struct cupti_callback_d
 		return;
 	b->context = d->context;
 	b->context_id = d->context_uid;
-	if (work_of[cbid])
-		batch__open(b, now, d->correlation_id, cbid, work_of[cbid]);
-	else
+	if (!work_of[cbid]) {
 		b->load_start = now;
+		return;
+	}
+	batch__open(b, now, d->correlation_id, cbid, work_of[cbid]);
+	/* Descheduled since the look at the phase, over the end: the session's last call was chosen without this one. */
+	if (phase__word() != word) {
+		batch__withdraw(b);
+		*d->correlation_data = 0;
+	}
 }
 
 static void on_leave(uint32_t word, uint32_t cbid, const struct cupti_callback_data *d)

@@ -22,6 +22,7 @@
 #define WAIT_WORK_EXIT (250 * MS) /* of the 500 ms that the exit of a process waits */
 #define QUIET (100 * MS)          /* without a record: nothing more is expected */
 #define POLL_US 5000
+#define SETTLE_US 200
 #define ACTIVITY_HIT 64
 #define NAMES_HIT 32
 /* A fresh look at all names for a recorder that came in between: one hit a second, and then a pause. */
@@ -50,8 +51,9 @@ static struct {
 	uint64_t last_seen;   /* when one came last */
 	uint64_t dropped, in_flight, bad_said;
 	bool ending, forced;
-	bool has_last;
-	uint32_t last_correlation; /* ending: later ones are of calls after the session */
+	bool has_first, has_last;
+	uint32_t first_correlation; /* earlier ones are of calls that were entered before the session */
+	uint32_t last_correlation;  /* ending: later ones are of calls after the session */
 	uint32_t names_at, names_part, names_pause;
 	_Atomic uint32_t gave_up;
 } s = {
@@ -239,7 +241,7 @@ static void begin(enum gpubpf_arming how)
 	s.report = (struct report){ .session = session, .arming = how, .began = now_ns() };
 	s.enabled = s.nbatch = 0;
 	s.device_seen = s.dropped = s.in_flight = s.bad_said = 0;
-	s.ending = s.forced = s.has_last = false;
+	s.ending = s.forced = s.has_first = s.has_last = false;
 	s.names_at = s.names_part = 0;
 	s.names_pause = NAMES_AGAIN_SECONDS;
 	emit__begin();
@@ -325,6 +327,10 @@ static int keep(const struct gpubpf_activity *a, void *arg)
 	bool device = a->kind >= GPUBPF_ACTIVITY_KERNEL && a->kind <= GPUBPF_ACTIVITY_SET;
 
 	(void)arg;
+	/* Of a call that was entered before the callbacks were on: with none seen yet, all are. */
+	if (device && s.report.arming == GPUBPF_ARMED_ATTACH &&
+	    (!s.has_first || (int32_t)(a->correlation - s.first_correlation) < 0))
+		return 0;
 	/* Of a call after the end of the session, which went on in the application meanwhile. */
 	if (s.ending && s.has_last && device && (int32_t)(a->correlation - s.last_correlation) > 0)
 		return 0;
@@ -394,6 +400,8 @@ void session__drain(void)
 	uint64_t full = buffers__take();
 	size_t dropped = 0;
 
+	if (!s.has_first)
+		s.has_first = batch__first_correlation(&s.first_correlation);
 	for (; full; full &= full - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(full);
 		size_t valid;
@@ -459,6 +467,7 @@ static void stop_calls(enum session_end why, uint64_t *stopped)
 	*stopped = now_ns();
 	if (why != SESSION_DEAD) {
 		phase__set(s.report.session, PHASE_ENDING);
+		usleep(SETTLE_US); /* what a thread stored before its look at the phase is here by then */
 		while (batch__open_device_call() && now_ns() - *stopped < WAIT_OPEN && !gave_up())
 			usleep(200);
 	}

@@ -241,6 +241,7 @@ json_t *inspect_device_json(const struct inspection *s)
 	json_object_set_new(o, "losses", losses(t->loss));
 	set_int(o, "shim_calls", t->shim_calls);
 	set_int(o, "shim_calls_without_host_record", t->shim_calls_no_host);
+	set_int(o, "shim_calls_before_host_observer", t->shim_calls_early);
 	set_int(o, "shim_calls_after_host_observer", t->shim_calls_late);
 	set_int(o, "shim_calls_ambiguous", t->shim_calls_ambiguous);
 	set_int(o, "names", join__names(s->join));

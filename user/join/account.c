@@ -76,6 +76,17 @@ static void silent(struct join *j, struct join_line *l, const struct bcall *b)
 		s->silent[BCALL_POPULATION(b->info)]++;
 }
 
+/*
+ * Entered in time, and not yet at CUPTI's callback when that took no more calls: a thread can be descheduled between the
+ * two. Nothing says so of a single call, but a thread has at most one of them.
+ */
+static bool still_open_at(const struct bcall *b, uint64_t stop)
+{
+	if (b->info & BCALL_OPEN || (!(b->info & BCALL_RETURNED) && !b->dur))
+		return true;
+	return add_clamped(b->entry, unpack_dur(b->dur)) > stop;
+}
+
 static void unseen(struct join *j, struct join_line *l, const struct bcall *b)
 {
 	struct jproc *p = proc_of(j, b);
@@ -83,7 +94,7 @@ static void unseen(struct join *j, struct join_line *l, const struct bcall *b)
 
 	if (b->info & BCALL_CAPTURED)
 		l->captured++; /* the host's word is enough: nothing ran, whoever watched */
-	else if (!s)
+	else if (!s || still_open_at(b, s->stop))
 		l->outside++;
 	else if (b->info & BCALL_OPEN)
 		l->in_flight++;
@@ -192,6 +203,8 @@ static void count_scalls(struct join *j)
 		else if (s->bcall)
 			t->line[BCALL_POPULATION(bcall_at(j, s->bcall - 1)->info)]
 				.executions += s->info >> SCALL_ACTS_SHIFT;
+		else if (s->info & SCALL_EARLY)
+			t->shim_calls_early++;
 		else if (j->end.stopped_ns && s->start >= j->end.stopped_ns)
 			t->shim_calls_late++;
 		else

@@ -243,7 +243,9 @@ struct join_totals {
 	uint64_t shim_calls;         /* in populations */
 	uint64_t shim_calls_other;   /* allocations, synchronizations */
 	uint64_t shim_calls_no_host; /* in populations, with no host call: record lost */
-	uint64_t shim_calls_late;    /* the same, begun after the host observer stopped */
+	uint64_t
+		shim_calls_early; /* the same, entered before the host observer stood there: one per thread at most */
+	uint64_t shim_calls_late; /* the same, begun after the host observer stopped */
 	uint64_t shim_calls_ambiguous;
 	uint64_t names_incomplete; /* parts missing */
 	/* Causality: starts before entries, of JOINED ones with VALID times. */

@@ -135,6 +135,17 @@ static void match_one(struct join *j, struct sweep *w, uint32_t si)
 	}
 }
 
+/* A call whose return was not measured was over when its thread entered the next one. */
+static void bound_entries(struct join *j, const uint32_t *b, uint32_t nb)
+{
+	for (uint32_t i = 0; i < nb; i++) {
+		struct bcall *c = bcall_at(j, b[i]);
+
+		if (!(c->info & BCALL_RETURNED))
+			c->dur = i + 1 < nb ? pack_dur(bcall_at(j, b[i + 1])->entry - c->entry, true) : 0;
+	}
+}
+
 static void match_thread(struct join *j, const uint32_t *b, uint32_t nb, const uint32_t *s, uint32_t ns)
 {
 	struct sweep w = { .j = j, .b = b, .nb = nb, .last = NONE };
@@ -143,6 +154,10 @@ static void match_thread(struct join *j, const uint32_t *b, uint32_t nb, const u
 		w.outer[p] = w.inner[p] = w.around[p] = NONE;
 	for (uint32_t i = 0; i < ns; i++)
 		match_one(j, &w, s[i]);
+	/* A thread can be inside one call when the probes come, past their place and before CUPTI's. */
+	if (ns && nb && !scall_at(j, s[0])->bcall && scall_at(j, s[0])->start < bcall_at(j, b[0])->entry)
+		scall_at(j, s[0])->info |= SCALL_EARLY;
+	bound_entries(j, b, nb);
 }
 
 /* The host's thread of a shim's: by the ids of a task record, else by the id itself where both are in one namespace. */

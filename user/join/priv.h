@@ -10,7 +10,8 @@
 /* A call of the host, of a population. */
 struct bcall {
 	uint64_t entry;
-	uint32_t dur;    /* pack_dur(); meaningful with BCALL_RETURNED */
+	uint32_t
+		dur; /* pack_dur(); without BCALL_RETURNED, once matched: until its thread entered the next, 0: none */
 	uint32_t thread; /* number of a struct bthread */
 	uint32_t info;
 	uint32_t scall; /* reference; the outermost that fits */
@@ -48,6 +49,7 @@ enum {
 	SCALL_NO_END = 1 << 4,
 	SCALL_AMBIGUOUS = 1 << 5,
 	SCALL_COUNTED = 1 << 6, /* by the count of graph nodes */
+	SCALL_EARLY = 1 << 7,   /* entered before the host observer stood in its way */
 };
 #define SCALL_ACTS_SHIFT 12 /* above: how many things ran for it, as far as that fits */
 

@@ -377,6 +377,11 @@ static void name_device_facts(const struct join_totals *t, struct ledger *l)
 		     " graph launches are of graphs that were instantiated before the capture: how many nodes "
 		     "they have is not known",
 		     t->graph_unknown);
+	if (t->shim_calls_early)
+		FACT(l, "before_the_host_observer", t->shim_calls_early, "",
+		     "%" PRIu64
+		     " calls were entered before the host observer began; the device observer saw them",
+		     t->shim_calls_early);
 	if (t->shim_calls_late)
 		FACT(l, "after_the_host_observer", t->shim_calls_late, "",
 		     "%" PRIu64
