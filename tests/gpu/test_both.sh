@@ -47,6 +47,7 @@ check launches_600000_each "(600000, 600000, 0, 600000)" "$(row many.cap launche
 judge threads_8 threads.cap
 check threads_8_each "(160000, 160000, 0, 160000)" "$(row threads.cap launches)"
 
+# Calls before and after the session keep such a capture from being reconciled; nothing may be unexplained in it.
 # C4: a graph that was there before the recorder, in a live process; C27, C23: recorded ten times, then at its old speed.
 mkfifo "$T/go"
 SHIM=$("$GPUBPF" shim install "$T/shim" >/dev/null && echo "$T/shim/libgpubpf-shim.so")
@@ -61,7 +62,7 @@ n0=$(wc -l <"$T/rounds")
 good=0
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	"$GPUBPF" record -q -f -d 1s -o "$T/arm$i.cap" -p $P
-	[ "$(verdict "arm$i.cap")" = reconciled ] && good=$((good + 1)) || "$GPUBPF" inspect "$T/arm$i.cap" | head -n 6
+	[ "$(verdict "arm$i.cap")" = uncontradicted ] && good=$((good + 1)) || "$GPUBPF" inspect "$T/arm$i.cap" | head -n 6
 done
 n1=$(wc -l <"$T/rounds")
 check C27_ten_sessions 10 $good
