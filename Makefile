@@ -181,8 +181,8 @@ $(B)/doc/.done: $(DOC_PROGRAM)
 
 doc: $(B)/doc/.done ## make the man pages and completions, in $(B)/doc
 
-install: $(B)/gpubpf $(B)/doc/.done ## install program, man pages and completions (DESTDIR, PREFIX=/usr/local)
-	@packaging/install-tree.sh $(B)/gpubpf $(B)/doc '$(DESTDIR)$(PREFIX)'
+install: $(B)/gpubpf $(B)/doc/.done ## install program, shim, man pages and completions (DESTDIR, PREFIX=/usr/local)
+	@packaging/install-tree.sh $(B)/gpubpf $(B)/shim/libgpubpf-shim.so $(B)/doc '$(DESTDIR)$(PREFIX)'
 
 # For every static program: prerequisite and end of the link line.
 $(B)/static/libeu.a: $(B)/packaging/libeu.o
@@ -198,7 +198,7 @@ DIST := gpubpf-$(VERSION)-linux-$(ARCH)
 dist: $(B)/dist/$(DIST).tar.gz ## make the tarball of the static program, in $(B)/dist
 $(B)/dist/$(DIST).tar.gz: $(B)/static/gpubpf $(B)/doc/.done packaging/dist.sh packaging/install.sh \
 		packaging/install-tree.sh $(wildcard LICENSE* README.md)
-	@packaging/dist.sh $(B)/static/gpubpf $(B)/doc $@ $(SOURCE_DATE_EPOCH)
+	@packaging/dist.sh $(B)/static/gpubpf $(B)/shim/libgpubpf-shim.so $(B)/doc $@ $(SOURCE_DATE_EPOCH)
 
 check: ## static checks: formatting, sizes of files, clang-tidy, cppcheck, shell syntax
 	@$(MAKE) --no-print-directory check-format check-size check-shell check-cppcheck check-tidy

@@ -34,6 +34,8 @@ static __always_inline __u32 pid_in_ns(struct pid *p, __u32 inum)
 	for (__u32 i = 0; i < PID_LEVELS && i <= level; i++) {
 		struct upid *u = up + i * bpf_core_type_size(struct upid);
 
+		/* else clang 19 counts up to the smaller of the two, and the verifier of 5.10 sees no end of it */
+		barrier_var(level);
 		if (BPF_CORE_READ(u, ns, ns.inum) == inum)
 			return BPF_CORE_READ(u, nr);
 	}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# dist.sh PROGRAM DOC TARBALL EPOCH: packs a release. The same inputs give the same bytes.
+# dist.sh PROGRAM SHIM DOC TARBALL EPOCH: packs a release. The same inputs give the same bytes.
 set -euo pipefail
-program=$1 doc=$2 tarball=$3 epoch=$4
+program=$1 shim=$2 doc=$3 tarball=$4 epoch=$5
 export LC_ALL=C
 
 name=$(basename "$tarball" .tar.gz)
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 top=$work/$name
 
-packaging/install-tree.sh "$program" "$doc" "$top"
+packaging/install-tree.sh "$program" "$shim" "$doc" "$top"
 for file in LICENSE LICENSE.BSD README.md; do
 	[ ! -f "$file" ] || install -m 644 "$file" "$top/$file"
 done

@@ -47,7 +47,7 @@ sha256sum -c --quiet --strict SHA256SUMS || {
 # Each file appears whole: written beside its place, then renamed.
 while read -r sum file; do
 	case $file in
-	bin/*) mode=755 ;;
+	bin/* | lib/*) mode=755 ;;
 	share/*) mode=644 ;;
 	*) continue ;;
 	esac

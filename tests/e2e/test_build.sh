@@ -41,7 +41,7 @@ install_respects_destdir_and_prefix()
 {
 	local bad=() file v
 	run_make install DESTDIR="$T/dest" PREFIX=/opt/x || bad+=('make install failed')
-	for file in bin/gpubpf share/man/man1/gpubpf.1 share/bash-completion/completions/gpubpf \
+	for file in bin/gpubpf lib/gpubpf/libgpubpf-shim.so share/man/man1/gpubpf.1 share/bash-completion/completions/gpubpf \
 		share/zsh/site-functions/_gpubpf share/fish/vendor_completions.d/gpubpf.fish; do
 		[ -s "$T/dest/opt/x/$file" ] || bad+=("$file is not there")
 	done
@@ -76,7 +76,7 @@ tarball_is_whole_and_small()
 	mkdir -p "$T/unpacked"
 	tar -xzf "$B"/dist/gpubpf-*.tar.gz -C "$T/unpacked" || bad+=('it does not unpack')
 	top=$(echo "$T"/unpacked/gpubpf-*)
-	for file in bin/gpubpf install.sh SHA256SUMS LICENSE LICENSE.BSD share/man/man1/gpubpf.1; do
+	for file in bin/gpubpf lib/gpubpf/libgpubpf-shim.so install.sh SHA256SUMS LICENSE LICENSE.BSD share/man/man1/gpubpf.1; do
 		[ -s "$top/$file" ] || bad+=("$file is not in it")
 	done
 	(cd "$top" && sha256sum -c --quiet SHA256SUMS) >"$T/out" 2>&1 || bad+=("$(cat "$T/out")")

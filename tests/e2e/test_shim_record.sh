@@ -85,13 +85,15 @@ for method in session multi perf percall; do
 	check_batches "way_${method}_every_size_arrives" "way-$method"
 	check "way_${method}_armed_inline" 1 "$(logged "way-$method" 'armed 1 inline')"
 done
-check launch_leaves_no_copy 0 "$(find "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm -maxdepth 1 -name 'libgpubpf-shim.so.*' 2>/dev/null | wc -l)"
 
 # ---- the private copy ----
 mkdir "$T/tmp"
 TMPDIR=$T/tmp record copy --shim "$STANDIN" -- sh -c 'echo "$CUDA_INJECTION64_PATH"; stat -c %a "$CUDA_INJECTION64_PATH"; cmp "$CUDA_INJECTION64_PATH" '"$STANDIN"' && echo same'
 check copy_in_tmpdir "$T/tmp/libgpubpf-shim.so. 755 same" "$(sed 's/\(libgpubpf-shim.so\.\).*/\1/' "$T/copy.out" | tr '\n' ' ' | sed 's/ $//')"
 check copy_removed 0 "$(find "$T/tmp" -type f | wc -l)"
+TMPDIR=$T/tmp record copy -- /nonexistent/command
+TMPDIR=$T/tmp record copy --libcuda /nonexistent/libcuda.so -- true
+check copy_removed_when_nothing_begins 0 "$(find "$T/tmp" -type f | wc -l)"
 "$GPUBPF" record -q -f -o "$T/embedded" -- sh -c 'cmp "$CUDA_INJECTION64_PATH" '"$B/shim/libgpubpf-shim.so"' && echo same' >"$T/embedded.out"
 check embedded_shim_is_the_built_one same "$(cat "$T/embedded.out")"
 if mkdir "$T/noexec-fs" && mount -t tmpfs -o noexec tmpfs "$T/noexec-fs" 2>/dev/null; then
@@ -127,6 +129,12 @@ check cupti_kinds_none none "$(cat "$T/plain.out")"
 record noshim --no-shim -- sh -c 'echo "${CUDA_INJECTION64_PATH-none}"'
 check no_shim_leaves_the_environment none "$(cat "$T/noshim.out")"
 
+# An environment that is cleared on the way: the driver loads nothing, and that is said.
+record stripped --shim "$STANDIN" -- env -u CUDA_INJECTION64_PATH "$SIM/launchloop" --launches 20
+check callback_missing_is_noted callback_missing "$(notes stripped)"
+check_has callback_missing_is_said "did not load it" "$(cat "$T/stripped.err")"
+check no_cuda_nothing_missing "" "$(notes plain)"
+
 # ---- live processes: one of two with the same file is recorded ----
 start_loop other --launches 10
 OTHER=$LOOP_PID
@@ -160,8 +168,9 @@ R=$!
 wait_for 20 grep -q 'armed 12' "$T/live.log"
 kill -9 $R
 wait $R 2>/dev/null
-wait_for 20 grep -q 'dead 12' "$T/live.log"
-check recorder_killed_shim_idles 1 "$(logged live 'dead 12')"
+# the kernel takes the probes away in its own time: that hello_v1 falls first may look like an orderly end
+wait_for 20 grep -qE '(dead|disarmed) 12' "$T/live.log"
+check recorder_killed_shim_idles 0 $?
 
 # The target dies while it is recorded: nobody is waited for.
 record dead -p "$LOOP_PID" &

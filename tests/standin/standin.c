@@ -206,7 +206,6 @@ static void *worker(void *arg)
 		arm(arming);
 		while (gpubpf_hello_v1_semaphore)
 			nap(5);
-		nap(50); /* of a recorder that died the probes go one after the other */
 		if (others_up()) {
 			say("asked %u %llu", session, (unsigned long long)now());
 			nap(150); /* the device has work left */

@@ -230,6 +230,18 @@ void recorder_shim_task(struct recorder *r, const struct gpubpf_task *t)
 		a->waiting = false; /* its program is gone: nothing more comes */
 }
 
+void recorder_shims_unheard(struct recorder *r, uint64_t calls)
+{
+	const char *text =
+		"the shim was not heard of although CUDA was used: the driver did not load it (an environment that was "
+		"cleared, a setuid program, another root directory), so the host observer was on its own";
+
+	if (!r->o->command || !r->res->shims || r->res->sessions || !calls)
+		return;
+	recorder_note(r, "callback_missing", text, 0);
+	recorder_say(r, "%s", text);
+}
+
 static void give_up(struct recorder *r, const char *why)
 {
 	struct armed *a, *tmp;

@@ -38,6 +38,15 @@ static void write_open(const struct attach_open_call *c, void *arg)
 	capture_writer__record(o->r->writer, (const struct gpubpf_rec *)&rec, c->t_entry, NULL);
 }
 
+static uint64_t entered(const Gpubpf__Counts *c)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < c->n_api; i++)
+		n += c->api[i]->entered;
+	return n;
+}
+
 static void fill_result(struct recorder *r)
 {
 	r->res->calls = r->res->ledger.total.calls;
@@ -92,6 +101,7 @@ int recorder_finish(struct recorder *r)
 		return err_set(r->err, e, "cannot read the counters: %s", strerror(-e));
 	open.counts = counts;
 	attach__open_calls(r->attach, write_open, &open);
+	recorder_shims_unheard(r, entered(recorder_counts_message(counts)));
 	e = procinfo__write(r->procs, r->writer, r->err);
 	if (!e)
 		e = recorder_clock(r);

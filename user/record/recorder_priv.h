@@ -85,6 +85,8 @@ void recorder_on_shim(struct recorder *r, const struct gpubpf_shim *batch);
 void recorder_shim_task(struct recorder *r, const struct gpubpf_task *t);
 /* Calls are entered no more; the shims are asked to end and waited for. */
 int recorder_shims_end(struct recorder *r);
+/* A launched command that made calls, and whose shim never spoke: that is said. */
+void recorder_shims_unheard(struct recorder *r, uint64_t calls);
 void recorder_armed_free(struct recorder *r);
 
 /* describe.c: metadata and counters into the file */
