@@ -111,6 +111,18 @@ static void compare_args(const struct api *a, const struct gpubpf_call *c, const
 	}
 }
 
+/* The shims' worker threads: what they call is no workload, so it stands in the log alone. */
+static uint32_t tracers[64];
+static unsigned ntracers;
+
+static void note_tracer(const struct gpubpf_rec *rec)
+{
+	const struct gpubpf_shim *s = (const struct gpubpf_shim *)rec;
+
+	if (s->probe == GPUBPF_PROBE_HELLO && ntracers < sizeof(tracers) / sizeof(tracers[0]))
+		tracers[ntracers++] = s->tid;
+}
+
 static const struct gpubpf_call *next_call(struct capture_reader *r)
 {
 	const struct gpubpf_rec *rec;
@@ -119,6 +131,8 @@ static const struct gpubpf_call *next_call(struct capture_reader *r)
 	while (capture_reader__next(r, &rec, &err) == 1) {
 		if (rec->kind == GPUBPF_REC_CALL && !(rec->flags & GPUBPF_CALL_OPEN))
 			return (const struct gpubpf_call *)rec;
+		if (rec->kind == GPUBPF_REC_SHIM)
+			note_tracer(rec);
 	}
 	return NULL;
 }
@@ -201,7 +215,7 @@ static struct seen *read_log(const char *path, size_t *n)
 	return s;
 }
 
-/* Symbols that the driver exports and the table leaves out are in the log alone. */
+/* Symbols that the driver exports and the table leaves out are in the log alone, as are the tracer's own calls. */
 static size_t drop_untraced(struct seen *s, size_t n, const struct apitab *tab)
 {
 	size_t keep = 0;
@@ -214,6 +228,8 @@ static size_t drop_untraced(struct seen *s, size_t n, const struct apitab *tab)
 
 			traced = a && strcmp(a->symbol, s[i].symbol) == 0;
 		}
+		for (unsigned k = 0; k < ntracers; k++)
+			traced &= s[i].tid != tracers[k];
 		if (traced)
 			s[keep++] = s[i];
 	}
