@@ -120,6 +120,20 @@ T(R17_one_id_of_two_calls_at_one_time_is_ambiguous)
 	CHECK(fact("ambiguous_executions"));
 	check_sums();
 	end();
+
+	ready(); /* the later one is handed over first */
+	arm();
+	host_call("cuLaunchKernel", w.now, w.now + 1000, 0);
+	host_call("cuLaunchKernel", w.now + 5000, w.now + 6000, 0);
+	shim_call(LAUNCH, 1, w.now + 5100, w.now + 5900, 0);
+	shim_call(LAUNCH, 1, w.now + 100, w.now + 900, 0);
+	w.now += 10000;
+	activity(GPUBPF_ACTIVITY_KERNEL, 1, w.now, w.now + 1000);
+	w.now += 10000;
+	disarm();
+	feed();
+	CHECK(nth(0).link == JOIN_AMBIGUOUS);
+	end();
 }
 
 /* Ids of one session say nothing about those of the next. */

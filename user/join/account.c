@@ -76,14 +76,20 @@ static void silent(struct join *j, struct join_line *l, const struct bcall *b)
 		s->silent[BCALL_POPULATION(b->info)]++;
 }
 
+#define DESCHEDULED_NS 1000000000
+
 /*
  * Entered in time, and not yet at CUPTI's callback when that took no more calls: a thread can be descheduled between the
- * two. Nothing says so of a single call, but a thread has at most one of them.
+ * two. Nothing says so of a single call, but a thread has at most one of them, and not for long.
  */
 static bool still_open_at(const struct bcall *b, uint64_t stop)
 {
-	if (b->info & BCALL_OPEN || (!(b->info & BCALL_RETURNED) && !b->dur))
+	if (stop == UINT64_MAX)
+		return false;
+	if (b->info & BCALL_OPEN)
 		return true;
+	if (!(b->info & BCALL_RETURNED) && !b->dur)
+		return stop - b->entry < DESCHEDULED_NS;
 	return add_clamped(b->entry, unpack_dur(b->dur)) > stop;
 }
 
