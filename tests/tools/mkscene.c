@@ -166,9 +166,9 @@ static struct observed *observed(struct scene *s)
 
 static void batch(struct scene *s, unsigned probe, const void *item, size_t size)
 {
-	struct {
+	union {
 		struct gpubpf_shim head;
-		uint8_t room[sizeof(struct gpubpf_hello)];
+		uint8_t room[sizeof(struct gpubpf_shim) + sizeof(struct gpubpf_hello)];
 	} b = { .head = { .kind = GPUBPF_REC_SHIM,
 			  .size = (uint16_t)((sizeof(b.head) + size + 7) & ~(size_t)7),
 			  .tgid = s->pid,
@@ -180,7 +180,7 @@ static void batch(struct scene *s, unsigned probe, const void *item, size_t size
 			  .count = 1,
 			  .sent = 1 } };
 
-	memcpy(b.room, item, size);
+	memcpy(b.head.items, item, size);
 	s->probe[probe].hits++;
 	s->probe[probe].items++;
 	if (capture_writer__record(s->w, (struct gpubpf_rec *)&b, s->now, &s->err))

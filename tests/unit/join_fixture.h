@@ -77,9 +77,9 @@ MAYBE uint32_t api_id(const char *symbol)
 
 MAYBE void batch_of(unsigned probe, const void *items, size_t item_size, unsigned count)
 {
-	struct {
+	union {
 		struct gpubpf_shim head;
-		uint8_t room[GPUBPF_BATCH_MAX];
+		uint8_t room[sizeof(struct gpubpf_shim) + GPUBPF_BATCH_MAX];
 	} *b = calloc(1, sizeof(*b));
 	uint64_t *sequence = &w.sequence[w.tgid % PIDS][probe];
 
@@ -93,7 +93,7 @@ MAYBE void batch_of(unsigned probe, const void *items, size_t item_size, unsigne
 					.item_size = (uint16_t)item_size,
 					.count = count,
 					.sent = count };
-	memcpy(b->room, items, item_size * count);
+	memcpy(b->head.items, items, item_size * count);
 	keep(b, b->head.size);
 	free(b);
 }
@@ -221,9 +221,9 @@ static struct {
 
 MAYBE void host_call(const char *symbol, uint64_t entry, uint64_t ret, int32_t result)
 {
-	struct {
+	union {
 		struct gpubpf_call c;
-		uint64_t words[GPUBPF_WORDS_MAX];
+		uint8_t room[sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_MAX];
 	} r = { .c = { .kind = GPUBPF_REC_CALL,
 		       .size = sizeof(r),
 		       .flags = hostly.flags ? hostly.flags : GPUBPF_CALL_RETURNED,
@@ -239,7 +239,7 @@ MAYBE void host_call(const char *symbol, uint64_t entry, uint64_t ret, int32_t r
 		r.c.t_return = ret;
 		r.c.result = result;
 	}
-	memcpy(r.words, hostly.words, sizeof(r.words));
+	memcpy(r.c.words, hostly.words, sizeof(hostly.words));
 	*(hostly.depth ? &n->nested : &n->entered) += 1;
 	if (hostly.lost) {
 		n->lost_ring++;
