@@ -78,6 +78,8 @@ T(captured_calls_ran_nothing_and_their_replays_did)
 /* R3: counters of losses all zero, and a launch that left no record: the host's count sees it. */
 T(R3_a_launch_that_left_no_record_is_unexplained)
 {
+	char text[768];
+
 	ready();
 	arm();
 	launches(ALL, 1, 5);
@@ -88,6 +90,8 @@ T(R3_a_launch_that_left_no_record_is_unexplained)
 	CHECK(line(0)->unexplained == 3 && w.l.device.line[0].unexplained == 3);
 	CHECK(reason("device_unexplained") && reason("device_unexplained")->count == 3);
 	expect_verdict(LEDGER_INCOMPLETE);
+	ledger_headline(&w.l, text, sizeof(text));
+	CHECKF(strstr(text, "accounts for 5 of 8 calls") && !strstr(text, "agree on all"), "%s", text);
 	check_sums();
 	end();
 }
@@ -419,11 +423,13 @@ T(R5_facilities_tried_refused_and_not_tried)
 	hello(GPUBPF_TIME_MONOTONIC);
 	status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_KERNEL, 0, 0, 0);
 	status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_MEMORY, 28, 0, 0);
-	status(GPUBPF_STATUS_ARMED, 0, 0, w.now, 0);
+	status(GPUBPF_STATUS_ARMED, 0, 0, w.now - 10, 0);
 	launches(ALL, 1, 1);
+	status(GPUBPF_STATUS_ARMED, 0, 0, w.now, 0); /* once more: the first holds */
 	disarm();
 	feed();
 	s = join__session(w.j, 0);
+	CHECK(s->armed_at == 1000000 && s->armed_from == 1000000 - 10 && line(0)->matched == 1);
 	CHECK(s->facility[GPUBPF_FACILITY_KERNEL].tried && !s->facility[GPUBPF_FACILITY_KERNEL].result);
 	CHECK(s->facility[GPUBPF_FACILITY_MEMORY].tried && s->facility[GPUBPF_FACILITY_MEMORY].result == 28);
 	CHECK(!s->facility[GPUBPF_FACILITY_SYNC].tried);

@@ -202,4 +202,40 @@ T(entry_only_launches_are_calls_R19)
 	end();
 }
 
+/* A capture goes on to every stream that waits for an event of it (CUDA's own way to capture several streams). */
+T(streams_join_a_capture_by_an_event)
+{
+	begin();
+	call_n("cuStreamBeginCapture_v2", 2, U(0xa0), U(1));
+	launch_on("cuLaunchKernel", 0x1000, 1, 0xb0); /* not joined yet: it ran */
+	call_n("cuEventRecord", 2, U(0xe0), U(0xa0));
+	call_n("cuEventRecord", 2, U(0xe2), U(0xc0)); /* of a stream that is in no capture */
+	call_n("cuStreamWaitEvent", 3, U(0xb0), U(0xe0), U(0));
+	call_n("cuStreamWaitEvent", 3, U(0xd0), U(0xe2), U(0));
+	launch_on("cuLaunchKernel", 0x2000, 1, 0xb0);
+	launch_on("cuLaunchKernel", 0x3000, 1, 0xd0);
+	call_n("cuEventRecord", 2, U(0xe1), U(0xb0)); /* and on from there */
+	call_n("cuStreamWaitEvent", 3, U(0xf0), U(0xe1), U(0));
+	launch_on("cuLaunchKernel", 0x4000, 1, 0xf0);
+	call_n("cuStreamWaitEvent", 3, U(0xa0), U(0xe1), U(0)); /* joins back */
+	launch_on("cuLaunchKernel", 0x5000, 1, 0xa0);
+	out_n("cuStreamEndCapture", 0x70, 2, U(0xa0), U(0));
+	launch_on("cuLaunchKernel", 0x6000, 1, 0xb0); /* over for all of them */
+	launch_on("cuLaunchKernel", 0x7000, 1, 0xf0);
+	call_n("cuStreamWaitEvent", 3, U(0xb0), U(0xe0), U(0)); /* an event of a capture that is over */
+	call_n("cuStreamBeginCapture_v2", 2, U(0xa0), U(1));
+	launch_on("cuLaunchKernel", 0x8000, 1, 0xb0);
+	out_n("cuStreamEndCapture", 0x71, 2, U(0xa0), U(0));
+	finish();
+	for (unsigned i = 0; i < 8; i++) {
+		const struct launch_row *r = launch_row(i);
+		bool captured = i == 1 || i == 3 || i == 4;
+
+		CHECKF(r->handle == 0x1000 * (i + 1u) && r->calls.captured == captured &&
+			       r->calls.ok == !captured,
+		       "launch %u", i + 1);
+	}
+	end();
+}
+
 TEST_MAIN

@@ -20,6 +20,15 @@ struct capture {
 	struct stream_id stream;
 	uint64_t since, until; /* until: end of the latest one, when not active */
 	bool active;
+	/* A stream that joined another's capture by waiting for an event of it, for as long as that lasts. */
+	struct capture *joined;
+	uint64_t joined_since, round; /* round: joined->since at that time */
+};
+
+struct event {              /* recorded last inside a capture */
+	uint64_t key[2];    /* process, event */
+	struct capture *in; /* NULL: outside */
+	uint64_t round;
 };
 
 void graphs__init(struct graphs *g)
@@ -28,6 +37,7 @@ void graphs__init(struct graphs *g)
 	hmap__init(&g->execs, 16, sizeof(struct exec_slot));
 	hmap__init(&g->rows, 8, sizeof(struct row_entry));
 	hmap__init(&g->streams, sizeof(struct stream_id), sizeof(struct capture));
+	hmap__init(&g->events, 16, sizeof(struct event));
 }
 
 void graphs__clear(struct graphs *g)
@@ -35,6 +45,7 @@ void graphs__clear(struct graphs *g)
 	hmap__clear(&g->execs);
 	hmap__clear(&g->rows);
 	hmap__clear(&g->streams);
+	hmap__clear(&g->events);
 }
 
 static bool stream_value(const struct view *v, uint64_t *stream)
@@ -66,6 +77,17 @@ bool stream_of(const struct view *v, struct stream_id *s)
 	return true;
 }
 
+static bool covers(const struct capture *cap, uint64_t t)
+{
+	return (cap->active || t < cap->until) && t >= cap->since;
+}
+
+static bool has_joined(const struct capture *cap, uint64_t t)
+{
+	return cap->joined && cap->joined->since == cap->round && t >= cap->joined_since &&
+	       covers(cap->joined, t);
+}
+
 void graphs__mark(struct graphs *g, struct view *v)
 {
 	const struct capture *cap;
@@ -77,7 +99,70 @@ void graphs__mark(struct graphs *g, struct view *v)
 	if (!stream_of(v, &s))
 		return;
 	cap = hmap__get(&g->streams, &s);
-	v->captured = cap && v->c->t_entry >= cap->since && (cap->active || v->c->t_entry < cap->until);
+	v->captured = cap && (covers(cap, v->c->t_entry) || has_joined(cap, v->c->t_entry));
+}
+
+/* Where a stream's work goes at t: the capture that began on it or that it joined; NULL: to the device. */
+static struct capture *capture_of(const struct graphs *g, const struct stream_id *s, uint64_t t)
+{
+	struct capture *cap = hmap__get(&g->streams, s);
+
+	if (!cap || covers(cap, t))
+		return cap;
+	return has_joined(cap, t) ? cap->joined : NULL;
+}
+
+static int event_record(struct graphs *g, const struct view *v)
+{
+	uint64_t key[2] = { (uintptr_t)v->proc };
+	struct capture *cap;
+	struct stream_id s;
+	struct event *e;
+
+	if (!stream_of(v, &s) || !plan_arg(v->p, v->c, PLAN_EVENT, &key[1]))
+		return 0;
+	cap = capture_of(g, &s, v->c->t_entry);
+	e = cap ? hmap__put(&g->events, key) : hmap__get(&g->events, key);
+	if (cap && !e)
+		return -ENOMEM;
+	if (e) {
+		e->in = cap;
+		e->round = cap ? cap->since : 0;
+	}
+	return 0;
+}
+
+static int stream_wait(struct graphs *g, const struct view *v)
+{
+	uint64_t key[2] = { (uintptr_t)v->proc };
+	const struct event *e;
+	struct capture *cap;
+	struct stream_id s;
+
+	if (!stream_of(v, &s) || !plan_arg(v->p, v->c, PLAN_EVENT, &key[1]))
+		return 0;
+	e = hmap__get(&g->events, key);
+	if (!e || !e->in || e->in->since != e->round || !covers(e->in, v->c->t_entry))
+		return 0;
+	cap = hmap__put(&g->streams, &s);
+	if (!cap)
+		return -ENOMEM;
+	if (cap == e->in)
+		return 0;
+	cap->joined = e->in;
+	cap->joined_since = v->c->t_entry;
+	cap->round = e->round;
+	return 0;
+}
+
+int graphs__event(struct graphs *g, const struct view *v)
+{
+	if (!v->p->event_record && !v->p->stream_wait)
+		return 0;
+	if ((!v->proc->capturing && !g->events.n) ||
+	    (v->outcome != OUTCOME_OK && v->outcome != OUTCOME_UNKNOWN))
+		return 0;
+	return v->p->event_record ? event_record(g, v) : stream_wait(g, v);
 }
 
 static int capture_begin(struct graphs *g, const struct view *v)

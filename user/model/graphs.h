@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Graph launches per executable graph, and stream capture: which streams are in capture when. The host sees
- * the stream that a capture began on; streams that joined it by an event wait are not known to it.
+ * Graph launches per executable graph, and stream capture: which streams are in capture when: the one that it
+ * began on, and those that joined it by waiting for an event that was recorded inside it.
  */
 #ifndef GPUBPF_GRAPHS_H
 #define GPUBPF_GRAPHS_H
@@ -34,6 +34,7 @@ struct graphs {
 	struct hmap execs; /* process, handle → newest row */
 	struct hmap rows;
 	struct hmap streams; /* in capture */
+	struct hmap events;  /* recorded inside one */
 	struct graph_counts counts;
 };
 
@@ -43,6 +44,8 @@ void graphs__clear(struct graphs *g);
 void graphs__mark(struct graphs *g, struct view *v);
 /* A call of class graphlaunch, graph or capture. 0 or -ENOMEM. */
 int graphs__call(struct graphs *g, const struct view *v);
+/* A call that records an event, or makes a stream wait for one. 0 or -ENOMEM. */
+int graphs__event(struct graphs *g, const struct view *v);
 void graphs__process_over(struct graphs *g, struct proc *p);
 
 size_t graphs__rows(const struct graphs *g);

@@ -175,6 +175,9 @@ static int by_class(struct model *m, const struct view *v)
 	case API_GRAPH:
 	case API_CAPTURE:
 		return graphs__call(&m->graphs, v);
+	case API_EVENT:
+	case API_STREAM:
+		return graphs__event(&m->graphs, v);
 	default:
 		return 0;
 	}

@@ -108,6 +108,8 @@ void plan__init(struct plan *p, const struct api *a)
 	if (a->cls == API_GRAPH)
 		p->graph = plan_graph(a->detail);
 	p->capture_begin = strcmp(a->kind, "capture.begin") == 0;
+	p->event_record = strcmp(a->kind, "event.record") == 0;
+	p->stream_wait = strcmp(a->kind, "stream.wait") == 0;
 	p->capture_end = strcmp(a->kind, "capture.end") == 0;
 	if (a->cls == API_ALLOC || a->cls == API_FREE)
 		p->mem = plan_mem(a->detail);

@@ -19,7 +19,7 @@
 	R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream") R(BYTES, "bytes") R(DST, "dst")          \
 		R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width") R(HEIGHT, "height")              \
 			R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module") R(LIBRARY, "library")              \
-				R(KERNEL, "kernel")
+				R(KERNEL, "kernel") R(EVENT, "event")
 /* clang-format on */
 
 enum plan_role {
@@ -87,6 +87,7 @@ struct plan {
 	enum plan_name name;
 	enum plan_graph graph;
 	bool capture_begin, capture_end;
+	bool event_record, stream_wait;
 	enum mem_kind mem; /* of an alloc or free */
 };
 

@@ -200,8 +200,8 @@ const struct section report_host_sections[] = {
 	{ "graphs", "Graph launches", "one row per executable graph",
 	  "what a graph runs is not visible to the host observer", graph_columns, "launches", build_graphs },
 	{ "captures", "Stream capture and graphs", "counts of calls that succeeded",
-	  "only the stream that a capture began on is known: work on a stream that joined it by an event wait "
-	  "counts as work that ran", capture_columns, NULL, build_captures },
+	  "captured is what goes to the stream that a capture began on, and to streams that joined it by waiting "
+	  "for an event of it", capture_columns, NULL, build_captures },
 	{ "copies", "Copies", "one row per direction and source of it",
 	  NULL, copy_columns, "bytes", build_copies },
 	{ "sets", "Sets", "one row per element size", NULL, set_columns, "bytes", build_sets },
