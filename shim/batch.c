@@ -201,6 +201,7 @@ void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call 
 		add(&b->done[call->work]);
 	if (full(b) && !make_room(b)) {
 		add(&b->lost);
+		emit__lost(GPUBPF_PROBE_CALLS, 1);
 		goto closed;
 	}
 	*slot = *call;

@@ -400,8 +400,8 @@ void session__drain(void)
 	uint64_t full = buffers__take();
 	size_t dropped = 0;
 
-	if (!s.has_first)
-		s.has_first = batch__first_correlation(&s.first_correlation);
+	/* Each time: a thread that slept before its first callback has an earlier one, and had it before its record was. */
+	s.has_first = batch__first_correlation(&s.first_correlation);
 	for (; full; full &= full - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(full);
 		size_t valid;

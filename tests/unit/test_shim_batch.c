@@ -308,6 +308,64 @@ T(a_call_that_is_open_at_the_end)
 	CHECK(got.ncalls == 0);
 }
 
+/* The moment between the ring and the word that no call is open, as a preempted thread leaves it. */
+T(ended_but_still_said_to_be_open)
+{
+	struct batch *b;
+
+	begin(52);
+	one_call(7, 5);
+	b = batch__mine();
+	atomic_store(&b->open_start, 5);
+	end(52);
+	atomic_store(&b->open_start, 0);
+	CHECK(got.ncalls == 1 && got.calls[0].correlation == 7 && !got.calls[0].flags);
+}
+
+/* Whoever has the claim is not running: a full ring loses calls, counts them, and goes on afterwards. */
+T(full_ring)
+{
+	struct batch_totals totals;
+	struct emit_counts n;
+	struct batch *b;
+
+	begin(53);
+	b = batch__mine();
+	atomic_store(&b->claim, 1);
+	atomic_store(&next_id, 0);
+	call_some((void *)(intptr_t)(BATCH_RING + 5));
+	CHECK(got.ncalls == 0);
+	atomic_store(&b->claim, 0);
+	call_some((void *)(intptr_t)1);
+	end(53);
+	batch__totals(&totals);
+	n = emit__counts(GPUBPF_PROBE_CALLS);
+	CHECKF(got.ncalls == BATCH_RING + 1 && totals.lost == 5, "%zu came, %llu lost", got.ncalls,
+	       (unsigned long long)totals.lost);
+	CHECKF(n.made == BATCH_RING + 6 && n.handed == BATCH_RING + 1, "made %llu, handed %llu", n.made,
+	       n.handed);
+}
+
+/* A thread that slept in its callback over the end of the session hands nothing over any more. */
+T(late_hand_over)
+{
+	uint32_t word;
+	struct batch *b;
+
+	begin(54);
+	b = batch__mine();
+	word = phase__word();
+	atomic_store(&b->claim, 1);
+	call_some((void *)(intptr_t)BATCH_RING);
+	phase__set(54, PHASE_OFF);
+	atomic_store(&b->claim, 0);
+	batch__close(b, word, &(struct gpubpf_shim_call){ .work = GPUBPF_WORK_LAUNCH, .session = 54 });
+	CHECKF(got.ncalls == 0, "%zu", got.ncalls);
+	begin(55);
+	end(55);
+	CHECKF(got.ncalls == 0, "%zu", got.ncalls);
+}
+
 /* The counter of correlation ids wraps. */
 T(the_last_correlation)
 {

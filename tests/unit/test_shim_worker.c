@@ -89,6 +89,28 @@ static bool said_disarmed(void)
 	return yes;
 }
 
+/* None of the application's signals lands on the worker, and ps shows whose it is. */
+static void check_worker(__u32 tid)
+{
+	char path[64], line[128], name[32] = "";
+	unsigned long long blocked = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	f = fopen(path, "r");
+	CHECKF(f != NULL, "no %s", path);
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "Name: %31s", name);
+		sscanf(line, "SigBlk: %llx", &blocked);
+	}
+	if (f)
+		fclose(f);
+	CHECKF(!strcmp(name, "gpubpf"), "%s", name);
+	/* All but KILL and STOP, which nobody blocks, and the two that glibc keeps for itself. */
+	CHECKF((blocked | 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31) == ~0ull, "%llx",
+	       blocked);
+}
+
 /* Idle: nothing of CUPTI is touched. A recorder comes: armed within 100 ms, of which 50 are the semaphore's. */
 static void arms_in_time(void)
 {
@@ -106,6 +128,7 @@ static void arms_in_time(void)
 	usleep(20000);
 	CHECK(GOT(got.hello.arming == GPUBPF_ARMED_ATTACH && got.hello.worker_tid &&
 		  got.hello.worker_tid != (__u32)getpid()));
+	check_worker(got.hello.worker_tid);
 	detach();
 	CHECK(wait_for(is_off));
 }
@@ -340,12 +363,14 @@ T(a_forked_child_is_inert)
 /* Made without fork(): no handler ran, and its exit must not wait for a worker that is its parent's. */
 static void clones(void)
 {
+	uint64_t began;
 	int status;
 	pid_t p;
 
 	attach();
 	InitializeInjection();
 	emit__hook = say_status;
+	began = now_ns();
 	p = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (p == 0) {
 		emit__hook = NULL;
@@ -353,6 +378,7 @@ static void clones(void)
 	}
 	waitpid(p, &status, 0);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(now_ns() - began < 400000000);
 }
 
 T(a_cloned_child_is_inert)
