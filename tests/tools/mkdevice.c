@@ -95,9 +95,9 @@ static bool one_of(uint64_t number, uint64_t n)
 static void hand_over(struct gen *g, unsigned process, const struct worker *w, unsigned probe,
 		      const void *items, size_t size, unsigned n)
 {
-	struct {
+	union {
 		struct gpubpf_shim head;
-		uint8_t room[BATCH * sizeof(struct gpubpf_activity)];
+		uint8_t room[sizeof(struct gpubpf_shim) + BATCH * sizeof(struct gpubpf_activity)];
 	} b;
 
 	if (!n)
@@ -121,7 +121,7 @@ static void hand_over(struct gen *g, unsigned process, const struct worker *w, u
 		g->gone += n;
 		return;
 	}
-	memcpy(b.room, items, size * n);
+	memcpy(b.room + sizeof(b.head), items, size * n);
 	put(g, &b, w->now);
 }
 
@@ -198,9 +198,10 @@ static void arm(struct gen *g, unsigned process, struct worker *w)
 
 static void host(struct gen *g, const struct worker *w, unsigned what, uint64_t number)
 {
-	struct {
+	static const uint64_t words[GPUBPF_WORDS_MAX] = { 0x5000, 256, 256, 1, 128, 1, 1, 0, 0xa0 };
+	union {
 		struct gpubpf_call c;
-		uint64_t words[GPUBPF_WORDS_MAX];
+		uint8_t room[sizeof(struct gpubpf_call) + sizeof(words)];
 	} r = { .c = { .kind = GPUBPF_REC_CALL,
 		       .size = sizeof(r),
 		       .flags = GPUBPF_CALL_RETURNED,
@@ -209,10 +210,10 @@ static void host(struct gen *g, const struct worker *w, unsigned what, uint64_t 
 		       .t_entry = w->now,
 		       .t_return = w->now + 1000,
 		       .api = (uint16_t)g->counts[what].api,
-		       .nwords = GPUBPF_WORDS_MAX },
-		.words = { 0x5000, 256, 256, 1, 128, 1, 1, 0, 0xa0 } };
+		       .nwords = GPUBPF_WORDS_MAX } };
 	Gpubpf__ApiCounts *n = &g->counts[what];
 
+	memcpy(r.c.words, words, sizeof(words));
 	n->entered++;
 	n->recorded++;
 	if (what == 0 && g->o.unmeasured && number % 8) {
