@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ extern const char gpubpf_shim_begin[], gpubpf_shim_end[];
 
 struct shimfile_image shim_image(void)
 {
-	return (struct shimfile_image){ gpubpf_shim_begin, (size_t)(gpubpf_shim_end - gpubpf_shim_begin) };
+	return (struct shimfile_image){ gpubpf_shim_begin,
+					(uintptr_t)gpubpf_shim_end - (uintptr_t)gpubpf_shim_begin };
 }
 
 static const struct opt shim_opts[] = { { 0 } };

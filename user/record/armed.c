@@ -44,10 +44,11 @@ static struct armed *armed_get(struct recorder *r, uint32_t tgid)
 
 void recorder_armed_free(struct recorder *r)
 {
-	struct armed *a, *tmp;
+	struct armed *a = r->armed_procs, *next;
 
-	HASH_ITER (hh, r->armed_procs, a, tmp) {
-		HASH_DELETE(hh, r->armed_procs, a);
+	HASH_CLEAR(hh, r->armed_procs);
+	for (; a; a = next) {
+		next = a->hh.next;
 		free(a);
 	}
 }

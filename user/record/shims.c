@@ -232,7 +232,7 @@ static bool env_of_process(pid_t pid, char *seen, char *open_path, size_t size)
 	if (file_read_all(path, 16u << 20, &env, &n))
 		return false;
 	for (char *p = env; p < env + n && !found; p += strlen(p) + 1) {
-		if (strncmp(p, name, strlen(name)) || p[strlen(name)] != '/')
+		if (strncmp(p, name, strlen(name)) != 0 || p[strlen(name)] != '/')
 			continue;
 		found = (size_t)snprintf(seen, size, "%s", p + strlen(name)) < size &&
 			(size_t)snprintf(open_path, size, "/proc/%d/root%s", pid, seen) < size &&
