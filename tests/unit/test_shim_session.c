@@ -444,8 +444,8 @@ T(modules_wrap)
 		else
 			bad += m->crc != shim_crc32c(0, cubin, m->bytes);
 	}
-	CHECKF(got.nmodules == 1200 && !bad && without < 1000, "%zu of %zu have another checksum, %zu none",
-	       bad, got.nmodules, without);
+	CHECKF(got.nmodules + modules__lost() == 1200 && !bad && got.nmodules > without + 50,
+	       "%zu of %zu have another checksum, %zu none", bad, got.nmodules, without);
 	disarm();
 }
 
