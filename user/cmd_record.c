@@ -157,7 +157,7 @@ static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const c
 	for (size_t i = 0; i < l->n; i++) {
 		size_t k = 0, at = strlen(buf);
 
-		while (cupti_kinds[k] && strcmp(cupti_kinds[k], l->items[i]))
+		while (cupti_kinds[k] && strcmp(cupti_kinds[k], l->items[i]) != 0)
 			k++;
 		*wrong = l->items[i];
 		if (!cupti_kinds[k])
