@@ -290,6 +290,8 @@ T(R21_unavailable_and_invalid_are_two_things)
 	disarm();
 	feed();
 	CHECK(reason("kernel_timestamps_unavailable") && reason("copy_timestamps_invalid"));
+	for (uint32_t i = 1; i <= 4; i++) /* what has no time comes as it came */
+		CHECK(nth(i - 1).correlation == i);
 	/* no record at all is its own reason */
 	CHECK(!join_times_reason(GPUBPF_ACTIVITY_SET, &join__totals(w.j)->times[GPUBPF_ACTIVITY_SET]));
 	CHECK(!reason("set_timestamps_unavailable"));

@@ -249,12 +249,13 @@ int sort_activities(struct join *j)
 	}
 	rest = j->acts.n;
 	for (uint32_t i = 0; i < j->acts.n; i++)
-		if (timed(judge_time(j, act_at(j, i))))
-			j->order[j->ntimed++] = i;
-		else
-			room[--rest] = i;
-	for (uint32_t i = 0; i < j->acts.n - j->ntimed; i++)
-		j->order[j->ntimed + i] = room[j->acts.n - 1 - i];
+		j->order[timed(judge_time(j, act_at(j, i))) ? j->ntimed++ : --rest] = i;
+	for (uint32_t lo = j->ntimed, hi = j->acts.n; lo + 1 < hi; lo++) { /* as they came */
+		uint32_t last = j->order[--hi];
+
+		j->order[hi] = j->order[lo];
+		j->order[lo] = last;
+	}
 	order_acts(j, j->order, room, j->ntimed);
 	free(room);
 	return 0;

@@ -257,7 +257,7 @@ static struct key_entry *key_for(struct join *j, const struct jproc *p, const st
 
 	memset(&want, 0, sizeof(want));
 	fill_key(&want.u.raw, p, a);
-	if (e && !memcmp(&e->u, &want.u, sizeof(e->u)))
+	if (e && !memcmp(e->u.words, want.u.words, sizeof(e->u.words)))
 		return e;
 	e = hmap__put(&j->keys, &want);
 	if (e && j->keys.n != before)

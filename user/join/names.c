@@ -73,7 +73,7 @@ static int assemble(struct join *j, struct name_id *id)
 
 	for (uint32_t r = id->pieces; r; r = ((struct piece *)vec__at(&j->pieces, r - 1))->next)
 		n++;
-	v = malloc(n * sizeof(*v));
+	v = malloc((n + 1) * sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	n = 0;
