@@ -112,7 +112,7 @@ static void compare_args(const struct api *a, const struct gpubpf_call *c, const
 }
 
 /* The shims' worker threads: what they call is no workload, so it stands in the log alone. */
-static uint32_t tracers[64];
+static uint32_t tracers[4096];
 static unsigned ntracers;
 
 static void note_tracer(const struct gpubpf_rec *rec)
