@@ -63,7 +63,9 @@ shim-variants: $(SHIM_DIR)/test/libgpubpf-shim.so $(SHIM_DIR)/old/libgpubpf-shim
 all: $(SHIM_DIR)/.checked
 TEST_NEEDS += shim-variants $(SHIM_DIR)/.checked
 # As the compiler of a cross build has no ThreadSanitizer's runtime to run here.
-EXTRA_TESTS += $(if $(CROSS),,$(SHIM_TESTS:%=$(SHIM_DIR)/tsan/%))
+SHIM_TSAN_TESTS := $(if $(CROSS),,$(SHIM_TESTS:%=$(SHIM_DIR)/tsan/%))
+EXTRA_TESTS += $(SHIM_TSAN_TESTS)
+TEST_NEEDS += $(SHIM_TSAN_TESTS)
 
 -include $(SHIM_OBJ:.o=.d) $(foreach v,$(SHIM_VARIANTS),$(SHIM_SRC:shim/%.c=$(SHIM_DIR)/$(v)/%.d))
 .PHONY: shim shim-variants

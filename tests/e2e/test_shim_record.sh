@@ -103,14 +103,16 @@ if mkdir "$T/noexec-fs" && mount -t tmpfs -o noexec tmpfs "$T/noexec-fs" 2>/dev/
 else
 	echo "skip noexec_folder_is_passed_over: a tmpfs of its own"
 fi
-if command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
-	chmod 755 "$T"
-	: >"$T/user.log"
-	chmod 666 "$T/user.log"
-	STANDIN_LOG=$T/user.log STANDIN_QUIET=1 record user --shim "$STANDIN" -- setpriv --reuid=65534 --clear-groups "$SIM/launchloop" --launches 10
-	check copy_for_another_user 1 "$(logged user 'armed 1 inline')"
-else
+if ! command -v setpriv >/dev/null || ! setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
 	echo "skip copy_for_another_user: setpriv"
+elif ! setpriv --reuid=65534 --clear-groups test -x "$SIM/launchloop"; then
+	echo "skip copy_for_another_user: a build folder that other users can enter"
+else
+	user_log=$(mktemp) # $T may be in a folder that only root can enter
+	chmod 666 "$user_log"
+	STANDIN_LOG=$user_log STANDIN_QUIET=1 record user --shim "$STANDIN" -- setpriv --reuid=65534 --clear-groups "$SIM/launchloop" --launches 10
+	mv "$user_log" "$T/user.log"
+	check copy_for_another_user 1 "$(logged user 'armed 1 inline')"
 fi
 # A command that outlives the recorder may still start programs.
 STANDIN_QUIET=1 record outlived -d 200ms --shim "$STANDIN" -- sh -c 'sleep 1; [ -e "$CUDA_INJECTION64_PATH" ] && echo there'
