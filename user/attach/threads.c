@@ -79,10 +79,10 @@ int attach__kept(struct attach *a, attach_record_fn fn, void *arg)
 int attach__each_record(const struct attach *a, const void *data, attach_record_fn fn, void *arg)
 {
 	const struct row *row = data;
-	struct {
+	union {
 		struct gpubpf_call head;
-		uint64_t words[GPUBPF_WORDS_MAX];
-	} rec = { 0 };
+		uint8_t room[sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_MAX];
+	} rec;
 	int e = 0;
 
 	if (row->kind != REC_ROW)
@@ -100,7 +100,7 @@ int attach__each_record(const struct attach *a, const void *data, attach_record_
 		rec.head.flags = l->flags | (a->opts.entry_only ? 0 : GPUBPF_CALL_UNMEASURED);
 		rec.head.t_entry = l->t_entry;
 		rec.head.api = (uint16_t)l->api;
-		memcpy(rec.words, l->words, sizeof(rec.words));
+		memcpy(rec.head.words, l->words, sizeof(l->words));
 		e = fn((const struct gpubpf_rec *)&rec, arg);
 	}
 	return e;

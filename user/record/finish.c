@@ -16,9 +16,9 @@ struct open_calls {
 static void write_open(const struct attach_open_call *c, void *arg)
 {
 	struct open_calls *o = arg;
-	struct {
+	union {
 		struct gpubpf_call head;
-		uint64_t words[GPUBPF_WORDS_MAX];
+		uint8_t room[sizeof(struct gpubpf_call) + 8 * GPUBPF_WORDS_MAX];
 	} rec = {
 		.head = {
 			.kind = GPUBPF_REC_CALL,
@@ -33,7 +33,7 @@ static void write_open(const struct attach_open_call *c, void *arg)
 		},
 	};
 
-	memcpy(rec.words, c->words, sizeof(rec.words));
+	memcpy(rec.head.words, c->words, 8 * GPUBPF_WORDS_MAX);
 	recorder_counts_in_flight(o->counts, c->api);
 	capture_writer__record(o->r->writer, (const struct gpubpf_rec *)&rec, c->t_entry, NULL);
 }
