@@ -2,28 +2,30 @@
 /* Batches of the shim in a capture: what the reader takes, and what it refuses to hand on. */
 #include "capture_file.h"
 
-struct batch {
+#define ITEM_BYTES 256
+
+union batch {
 	struct gpubpf_shim head;
-	uint8_t items[256];
+	uint8_t bytes[sizeof(struct gpubpf_shim) + ITEM_BYTES];
 };
 
-static struct batch make_batch(unsigned probe, unsigned item_size, unsigned count)
+static union batch make_batch(unsigned probe, unsigned item_size, unsigned count)
 {
-	struct batch b = { .head = { .kind = GPUBPF_REC_SHIM,
-				     .size = (uint16_t)(sizeof(b.head) + ((item_size * count + 7) & ~7u)),
-				     .tgid = 77,
-				     .probe = (uint16_t)probe,
-				     .item_size = (uint16_t)item_size,
-				     .count = count,
-				     .sent = count } };
+	union batch b = { .head = { .kind = GPUBPF_REC_SHIM,
+				    .size = (uint16_t)(sizeof(b.head) + ((item_size * count + 7) & ~7u)),
+				    .tgid = 77,
+				    .probe = (uint16_t)probe,
+				    .item_size = (uint16_t)item_size,
+				    .count = count,
+				    .sent = count } };
 
-	for (unsigned i = 0; i < item_size * count && i < sizeof(b.items); i++)
-		b.items[i] = (uint8_t)(i * 7 + 1);
+	for (unsigned i = 0; i < item_size * count && i < ITEM_BYTES; i++)
+		b.bytes[sizeof(b.head) + i] = (uint8_t)(i * 7 + 1);
 	return b;
 }
 
 /* How many records come out of a file with this one in it, and how many of them are called bad. */
-static unsigned read_one(const struct batch *b, uint64_t *bad)
+static unsigned read_one(const union batch *b, uint64_t *bad)
 {
 	struct capture_block_header h = { .kind = CAPTURE_BLOCK_RECORDS, .count = 1 };
 	static uint8_t file[4096];
@@ -44,14 +46,14 @@ static unsigned read_one(const struct batch *b, uint64_t *bad)
 	return got;
 }
 
-static void check_taken(struct batch b, const char *what)
+static void check_taken(union batch b, const char *what)
 {
 	uint64_t bad = 0;
 
 	CHECKF(read_one(&b, &bad) == 1 && !bad, "%s is not taken", what);
 }
 
-static void check_bad(struct batch b, const char *what)
+static void check_bad(union batch b, const char *what)
 {
 	uint64_t bad = 0;
 
@@ -60,7 +62,7 @@ static void check_bad(struct batch b, const char *what)
 
 T(batches_come_back_whole)
 {
-	struct batch b = make_batch(GPUBPF_PROBE_CALLS, sizeof(struct gpubpf_shim_call), 5);
+	union batch b = make_batch(GPUBPF_PROBE_CALLS, sizeof(struct gpubpf_shim_call), 5);
 	const struct gpubpf_rec *rec;
 	struct capture_writer *w;
 	struct capture_reader *r;
@@ -90,7 +92,7 @@ T(batches_come_back_whole)
 
 T(what_a_batch_may_be)
 {
-	struct batch b = make_batch(GPUBPF_PROBE_STATUS, 64, 2);
+	union batch b = make_batch(GPUBPF_PROBE_STATUS, 64, 2);
 
 	check_taken(b, "two items");
 	check_taken(make_batch(GPUBPF_PROBE_STATUS, 64, 0), "none");
@@ -105,7 +107,7 @@ T(what_a_batch_may_be)
 
 T(R7_batches_that_lie)
 {
-	struct batch b = make_batch(GPUBPF_PROBES, 64, 2);
+	union batch b = make_batch(GPUBPF_PROBES, 64, 2);
 
 	check_bad(b, "an unknown probe");
 	b = make_batch(GPUBPF_PROBE_STATUS, 64, 2);
