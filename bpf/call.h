@@ -348,7 +348,6 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 
 	if (stopped)
 		return 1;
-	now = bpf_ktime_get_ns();
 	if (!t || t->tgid != id >> 32) {
 		state = thread_begin(id >> 32, tid, &t);
 		if (state == THREAD_FOREIGN)
@@ -366,6 +365,7 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		global_add(GPUBPF_G_TRACER_CALLS);
 		return 1;
 	}
+	now = bpf_ktime_get_ns();
 	elsewhere = entry_only ? 0 : drop_left(ctx, t, sp);
 	left_out = in_a_row(t, cookie, now) && (entry_only || leave_return_out());
 	if (left_out && !COOKIE_BLOB(cookie)) {

@@ -386,6 +386,17 @@ struct gpubpf_status {
 	__u64 a, b, c, d, e;
 };
 
+/* Bytes of an item, by probe: an initializer of an array. */
+#define GPUBPF_ITEM_SIZES                                                                                    \
+	{                                                                                                    \
+		[GPUBPF_PROBE_HELLO] = sizeof(struct gpubpf_hello),                                          \
+		[GPUBPF_PROBE_CALLS] = sizeof(struct gpubpf_shim_call),                                      \
+		[GPUBPF_PROBE_ACTIVITY] = sizeof(struct gpubpf_activity),                                    \
+		[GPUBPF_PROBE_NAMES] = sizeof(struct gpubpf_name),                                           \
+		[GPUBPF_PROBE_MODULES] = sizeof(struct gpubpf_module),                                       \
+		[GPUBPF_PROBE_STATUS] = sizeof(struct gpubpf_status),                                        \
+	}
+
 /* Per CPU and probe: what became of the hits. */
 struct gpubpf_probe_counts {
 	__u64 hits, items;           /* of targets */

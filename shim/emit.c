@@ -5,13 +5,11 @@
 #include "clock.h"
 #include "emit.h"
 #include "usdt/probe.h"
+#include "usdt/probes.h"
 
-GPUBPF_PROBE_DEFINE(hello_v1);
-GPUBPF_PROBE_DEFINE(calls_v1);
-GPUBPF_PROBE_DEFINE(activity_v1);
-GPUBPF_PROBE_DEFINE(names_v1);
-GPUBPF_PROBE_DEFINE(modules_v1);
-GPUBPF_PROBE_DEFINE(status_v1);
+#define X(name, NAME) GPUBPF_PROBE_DEFINE(name);
+GPUBPF_EACH_PROBE(X)
+#undef X
 
 static struct {
 	_Atomic __u64 sequence, made, handed;
@@ -33,18 +31,11 @@ void emit__begin(void)
 __attribute__((no_sanitize("thread"))) bool emit__attached(enum gpubpf_probe p)
 {
 	switch (p) {
-	case GPUBPF_PROBE_HELLO:
-		return GPUBPF_PROBE_ENABLED(hello_v1);
-	case GPUBPF_PROBE_CALLS:
-		return GPUBPF_PROBE_ENABLED(calls_v1);
-	case GPUBPF_PROBE_ACTIVITY:
-		return GPUBPF_PROBE_ENABLED(activity_v1);
-	case GPUBPF_PROBE_NAMES:
-		return GPUBPF_PROBE_ENABLED(names_v1);
-	case GPUBPF_PROBE_MODULES:
-		return GPUBPF_PROBE_ENABLED(modules_v1);
-	case GPUBPF_PROBE_STATUS:
-		return GPUBPF_PROBE_ENABLED(status_v1);
+#define X(name, NAME)                                                                                        \
+	case GPUBPF_PROBE_##NAME:                                                                            \
+		return GPUBPF_PROBE_ENABLED(name);
+		GPUBPF_EACH_PROBE(X)
+#undef X
 	case GPUBPF_PROBES:
 		break;
 	}
@@ -63,24 +54,12 @@ bool emit__any_attached(void)
 static void fire(enum gpubpf_probe p, const void *items, size_t n, __u64 sequence)
 {
 	switch (p) {
-	case GPUBPF_PROBE_HELLO:
-		GPUBPF_PROBE(hello_v1, items, n, sequence);
+#define X(name, NAME)                                                                                        \
+	case GPUBPF_PROBE_##NAME:                                                                            \
+		GPUBPF_PROBE(name, items, n, sequence);                                                      \
 		break;
-	case GPUBPF_PROBE_CALLS:
-		GPUBPF_PROBE(calls_v1, items, n, sequence);
-		break;
-	case GPUBPF_PROBE_ACTIVITY:
-		GPUBPF_PROBE(activity_v1, items, n, sequence);
-		break;
-	case GPUBPF_PROBE_NAMES:
-		GPUBPF_PROBE(names_v1, items, n, sequence);
-		break;
-	case GPUBPF_PROBE_MODULES:
-		GPUBPF_PROBE(modules_v1, items, n, sequence);
-		break;
-	case GPUBPF_PROBE_STATUS:
-		GPUBPF_PROBE(status_v1, items, n, sequence);
-		break;
+		GPUBPF_EACH_PROBE(X)
+#undef X
 	case GPUBPF_PROBES:
 		break;
 	}

@@ -10,9 +10,13 @@
 #include <string.h>
 
 #include "priv.h"
+#include "probes.h"
 
 const char *const usdt_contract_probes[] = {
-	"hello_v1", "calls_v1", "activity_v1", "names_v1", "modules_v1", "status_v1", NULL,
+#define X(name, NAME) #name,
+	GPUBPF_EACH_PROBE(X)
+#undef X
+		NULL,
 };
 
 #define PROBES (sizeof(usdt_contract_probes) / sizeof(usdt_contract_probes[0]) - 1)

@@ -6,6 +6,7 @@
 golden=tests/e2e/golden
 scene=$B/tests/tools/mkscene
 report=("$GPUBPF" report)
+. tests/e2e/golden.sh
 
 # is FILE EXPRESSION VALUE: a Python expression over the JSON report `r`, s(name) a section's rows; adds to `bad`.
 is()
@@ -17,22 +18,6 @@ r = json.load(sys.stdin)
 s = lambda name: r["sections"][name]["rows"]
 print(eval(sys.argv[1]))' "$2" 2>&1)
 	[ "$got" = "$3" ] || bad+=("$2 is $got, not $3")
-}
-
-# same NAME GOLDEN ARG…: the report with these arguments is the golden file, byte for byte.
-same()
-{
-	local name=$1 want=$2
-	shift 2
-	"${report[@]}" "$@" >"$T/got" 2>"$T/err" || printf 'status %s\n' $? >>"$T/got"
-	if [ "${GOLDEN_UPDATE:-}" ]; then
-		cp "$T/got" "$golden/$want"
-	fi
-	if diff -u "$golden/$want" "$T/got" >"$T/diff"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(head -n 40 "$T/diff")"
-	fi
 }
 
 [ -x "$scene" ] || { printf 'skip report_device: %s\n' "$scene"; exit 0; }

@@ -11,6 +11,7 @@
 
 #include "capture/format.h"
 #include "inspect/inspect.h"
+#include "join_look.h"
 #include "util/crc32c.h"
 #include "util/err.h"
 
@@ -40,36 +41,6 @@ static void repair(uint8_t *data, size_t size)
 	}
 }
 
-/* Every call in one term, every activity within reach, the timed ones in order. */
-static void look_at(const struct join *j)
-{
-	const struct join_totals *t = join__totals(j);
-	struct join_activity a;
-	uint64_t last = 0;
-
-	for (unsigned p = 0; p < JOIN_POPULATIONS; p++) {
-		const struct join_line *l = &t->line[p];
-
-		if (l->calls != l->matched + l->failed + l->captured + l->invalid_time + l->no_work +
-					l->outside + l->in_flight + l->lost_shim + l->lost_ring + l->dropped +
-					l->ambiguous + l->unexplained)
-			abort();
-	}
-	for (size_t i = 0; i < join__activities(j); i++) {
-		join__activity(j, i, &a);
-		join__name(j, join__key(j, a.key)->name);
-		if (!join__lane(j, a.lane)->session->proc || (a.has_call && !a.call.proc))
-			abort();
-		if (a.time != JOIN_TIME_VALID)
-			continue;
-		if (a.start < last || a.end < a.start)
-			abort();
-		last = a.start;
-	}
-	if (t->activities != join__activities(j))
-		abort();
-}
-
 static void inspect(const char *path, FILE *null)
 {
 	inspection_fn *const fns[] = { inspect_record_text, inspect_record_json };
@@ -81,7 +52,7 @@ static void inspect(const char *path, FILE *null)
 			if (s.ledger.verdict == LEDGER_RECONCILED && !s.join)
 				abort();
 			if (s.join)
-				look_at(s.join);
+				join_look(s.join);
 			inspect_text(&s, null, true);
 			inspect_json(&s, null, true);
 		}

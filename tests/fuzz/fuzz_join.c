@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "join_look.h"
 #include "model/ledger.h"
 #include "model/model.h"
 
@@ -55,37 +56,6 @@ static size_t make_right(uint8_t *p, size_t left)
 	return room;
 }
 
-static void look_at(const struct join *j)
-{
-	const struct join_totals *t = join__totals(j);
-	struct join_activity a;
-	uint64_t last = 0, links = 0;
-
-	for (unsigned p = 0; p < JOIN_POPULATIONS; p++) {
-		const struct join_line *l = &t->line[p];
-
-		if (l->calls != l->matched + l->failed + l->captured + l->invalid_time + l->no_work +
-					l->outside + l->in_flight + l->lost_shim + l->lost_ring + l->dropped +
-					l->ambiguous + l->unexplained)
-			abort();
-	}
-	for (size_t i = 0; i < join__activities(j); i++) {
-		join__activity(j, i, &a);
-		join__name(j, join__key(j, a.key)->name);
-		if (!join__lane(j, a.lane)->session->proc || (a.has_call && !a.call.proc))
-			abort();
-		if (a.time != JOIN_TIME_VALID)
-			continue;
-		if (a.start < last || a.end < a.start)
-			abort();
-		last = a.start;
-	}
-	for (unsigned i = 0; i < JOIN_LINKS; i++)
-		links += t->links[i];
-	if (t->activities != join__activities(j) || links > t->activities)
-		abort();
-}
-
 static void feed(const struct apitab *tab, uint8_t *data, size_t size)
 {
 	struct join_end end = { .stopped_ns = size };
@@ -110,7 +80,7 @@ static void feed(const struct apitab *tab, uint8_t *data, size_t size)
 	}
 	if (model__finish(m) || join__finish(j, &end))
 		abort();
-	look_at(j);
+	join_look(j);
 	ledger_compute(&(struct ledger_input){ .tab = tab, .join = j }, &l);
 	ledger_headline(&l, line, sizeof(line));
 	join__free(j);

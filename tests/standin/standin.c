@@ -24,13 +24,11 @@
 
 #include "standin.h"
 #include "usdt/probe.h"
+#include "usdt/probes.h"
 
-GPUBPF_PROBE_DEFINE(hello_v1);
-GPUBPF_PROBE_DEFINE(calls_v1);
-GPUBPF_PROBE_DEFINE(activity_v1);
-GPUBPF_PROBE_DEFINE(names_v1);
-GPUBPF_PROBE_DEFINE(modules_v1);
-GPUBPF_PROBE_DEFINE(status_v1);
+#define X(name, NAME) GPUBPF_PROBE_DEFINE(name);
+GPUBPF_EACH_PROBE(X)
+#undef X
 
 static uint64_t sequences[GPUBPF_PROBES];
 static uint32_t session;
@@ -70,23 +68,12 @@ static void hit(unsigned probe, const void *items, uint64_t n)
 	seq = sequences[probe]++;
 	say("hit %u %llu %llu", probe, (unsigned long long)seq, (unsigned long long)n);
 	switch (probe) {
-	case GPUBPF_PROBE_HELLO:
-		GPUBPF_PROBE(hello_v1, items, n, seq);
+#define X(name, NAME)                                                                                        \
+	case GPUBPF_PROBE_##NAME:                                                                            \
+		GPUBPF_PROBE(name, items, n, seq);                                                           \
 		break;
-	case GPUBPF_PROBE_CALLS:
-		GPUBPF_PROBE(calls_v1, items, n, seq);
-		break;
-	case GPUBPF_PROBE_ACTIVITY:
-		GPUBPF_PROBE(activity_v1, items, n, seq);
-		break;
-	case GPUBPF_PROBE_NAMES:
-		GPUBPF_PROBE(names_v1, items, n, seq);
-		break;
-	case GPUBPF_PROBE_MODULES:
-		GPUBPF_PROBE(modules_v1, items, n, seq);
-		break;
-	default:
-		GPUBPF_PROBE(status_v1, items, n, seq);
+		GPUBPF_EACH_PROBE(X)
+#undef X
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "meta_apis.h"
 #include "model/ledger.h"
 #include "util/err.h"
 
@@ -301,8 +302,6 @@ static void write_task(struct gen *g, uint32_t event, unsigned thread, uint64_t 
 
 static void write_meta(struct gen *g)
 {
-	size_t n = apitab__size(g->tab);
-	Gpubpf__Api *api = calloc(n, sizeof(*api)), **apis = calloc(n, sizeof(*apis));
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Host host = GPUBPF__HOST__INIT;
 	Gpubpf__ClockPair clock = GPUBPF__CLOCK_PAIR__INIT, *clocks[] = { &clock };
@@ -311,24 +310,18 @@ static void write_meta(struct gen *g)
 	Gpubpf__Option opt = GPUBPF__OPTION__INIT, *opts[] = { &opt };
 	char *command[] = { (char *)g->o.text, "--epochs", "3" };
 
-	if (!api || !apis)
+	if (meta_apis(&m, g->tab))
 		die(g, "memory");
-	for (size_t i = 0; i < n; i++) {
-		const struct api *a = apitab__get(g->tab, (uint32_t)i);
+	for (size_t i = 0; i < m.n_api; i++) {
+		Gpubpf__Api *a = m.api[i];
 
-		gpubpf__api__init(apis[i] = &api[i]);
-		api[i].id = (uint32_t)i;
-		api[i].symbol = (char *)a->symbol;
-		api[i].kind = (char *)a->kind;
-		api[i].signature = (char *)a->signature;
-		api[i].has_legacy32 = api[i].legacy32 = a->legacy32;
-		api[i].has_library = true;
-		api[i].has_missing = api[i].missing = a->legacy32; /* today's drivers keep few of these */
+		a->has_library = true;
+		a->has_missing = a->missing = a->legacy32; /* today's drivers keep few of these */
 		if (a->legacy32)
 			continue;
-		api[i].has_offset = true;
-		api[i].offset = 0x200000 + i * 0x100;
-		api[i].probe = "push";
+		a->has_offset = true;
+		a->offset = 0x200000 + i * 0x100;
+		a->probe = "push";
 	}
 	host.hostname = "node1";
 	host.kernel = "6.18.0";
@@ -366,12 +359,9 @@ static void write_meta(struct gen *g)
 	m.library = libs;
 	m.process = procs;
 	m.option = opts;
-	m.n_api = n;
-	m.api = apis;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
-	free(api);
-	free(apis);
+	meta_apis_free(&m);
 }
 
 /* One entry point of the workload fails and one is busy. */

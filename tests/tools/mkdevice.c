@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "meta_apis.h"
 #include "usdt/contract.h"
 #include "util/err.h"
 
@@ -288,24 +289,11 @@ static void step(struct gen *g, unsigned process, struct worker *w, uint64_t num
 
 static void write_meta(struct gen *g)
 {
-	size_t n = apitab__size(g->tab);
-	Gpubpf__Api *api = calloc(n, sizeof(*api)), **apis = calloc(n, sizeof(*apis));
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
 
-	if (!api || !apis)
+	if (meta_apis(&m, g->tab))
 		die(g, "memory");
-	for (size_t i = 0; i < n; i++) {
-		const struct api *a = apitab__get(g->tab, (uint32_t)i);
-
-		gpubpf__api__init(apis[i] = &api[i]);
-		api[i].id = (uint32_t)i;
-		api[i].symbol = (char *)a->symbol;
-		api[i].kind = (char *)a->kind;
-		api[i].signature = (char *)a->signature;
-		api[i].has_legacy32 = true;
-		api[i].legacy32 = a->legacy32;
-	}
 	shim.path = "/usr/lib/libgpubpf-shim.so";
 	shim.origin = "launched";
 	m.gpubpf_version = GPUBPF_VERSION;
@@ -313,14 +301,11 @@ static void write_meta(struct gen *g)
 	m.start_ns = T0;
 	m.mode = "launch";
 	m.attach = "session";
-	m.n_api = n;
-	m.api = apis;
 	m.n_shim = g->o.bare ? 0 : 1;
 	m.shim = shims;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
-	free(api);
-	free(apis);
+	meta_apis_free(&m);
 }
 
 static void write_end(struct gen *g, uint64_t t)

@@ -32,6 +32,8 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "meta_apis.h"
+#include "usdt/contract.h"
 #include "util/err.h"
 
 #define OBSERVED_MAX 16
@@ -437,24 +439,11 @@ static void line(struct scene *s, char *text)
 static void write_meta(struct scene *s)
 {
 	static char *command[] = { "./scene" };
-	size_t n = apitab__size(s->tab);
-	Gpubpf__Api *api = calloc(n, sizeof(*api)), **apis = calloc(n, sizeof(*apis));
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
 
-	if (!api || !apis)
+	if (meta_apis(&m, s->tab))
 		die(s, "memory");
-	for (size_t i = 0; i < n; i++) {
-		const struct api *a = apitab__get(s->tab, (uint32_t)i);
-
-		gpubpf__api__init(apis[i] = &api[i]);
-		api[i].id = (uint32_t)i;
-		api[i].symbol = (char *)a->symbol;
-		api[i].kind = (char *)a->kind;
-		api[i].signature = (char *)a->signature;
-		api[i].has_legacy32 = true;
-		api[i].legacy32 = a->legacy32;
-	}
 	m.has_start_ns = true;
 	m.start_ns = 1000000;
 	m.mode = "launch";
@@ -466,18 +455,13 @@ static void write_meta(struct scene *s)
 	shim.origin = "launched";
 	m.n_shim = s->nobserved != 0;
 	m.shim = shims;
-	m.n_api = n;
-	m.api = apis;
 	if (capture_writer__meta(s->w, &m, &s->err))
 		die(s, "meta");
-	free(api);
-	free(apis);
+	meta_apis_free(&m);
 }
 
 static void write_end(struct scene *s)
 {
-	static const char *const probes[] = { "hello_v1", "calls_v1",   "activity_v1",
-					      "names_v1", "modules_v1", "status_v1" };
 	Gpubpf__ApiCounts *api[GPUBPF_API_MAX];
 	Gpubpf__ProbeCounts *probe[GPUBPF_PROBES];
 	Gpubpf__Counts counts = GPUBPF__COUNTS__INIT;
@@ -492,7 +476,7 @@ static void write_end(struct scene *s)
 	counts.n_probe = s->nobserved ? GPUBPF_PROBES : 0;
 	for (unsigned i = 0; i < counts.n_probe; i++) {
 		probe[i] = &s->probe[i];
-		probe[i]->probe = (char *)probes[i];
+		probe[i]->probe = (char *)usdt_contract_probes[i];
 	}
 	f.end_reason = "target exited";
 	f.counts = &counts;

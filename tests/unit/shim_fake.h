@@ -21,13 +21,11 @@
 #include "session.h"
 #include "t.h"
 #include "usdt/probe.h"
+#include "usdt/probes.h"
 
-GPUBPF_PROBE_DECLARE(hello_v1);
-GPUBPF_PROBE_DECLARE(calls_v1);
-GPUBPF_PROBE_DECLARE(activity_v1);
-GPUBPF_PROBE_DECLARE(names_v1);
-GPUBPF_PROBE_DECLARE(modules_v1);
-GPUBPF_PROBE_DECLARE(status_v1);
+#define X(name, NAME) GPUBPF_PROBE_DECLARE(name);
+GPUBPF_EACH_PROBE(X)
+#undef X
 
 /* A recorder comes (hello_v1 last) or goes (hello_v1 first). */
 static inline void attach(void)

@@ -33,6 +33,7 @@
 #include "sites.h"
 #include "usdt/contract.h"
 #include "usdt/probe.h"
+#include "usdt/probes.h"
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -40,12 +41,9 @@
 #define MACHINE EM_AARCH64
 #endif
 
-GPUBPF_PROBE_DECLARE(hello_v1);
-GPUBPF_PROBE_DECLARE(calls_v1);
-GPUBPF_PROBE_DECLARE(activity_v1);
-GPUBPF_PROBE_DECLARE(names_v1);
-GPUBPF_PROBE_DECLARE(modules_v1);
-GPUBPF_PROBE_DECLARE(status_v1);
+#define X(name, NAME) GPUBPF_PROBE_DECLARE(name);
+GPUBPF_EACH_PROBE(X)
+#undef X
 
 enum { PROBES = 6, SITES_MAX = 64, SEED = 0x7654321, PATIENCE_MS = 20000 };
 

@@ -6,13 +6,11 @@
 #include "sites.h"
 
 #include "usdt/probe.h"
+#include "usdt/probes.h"
 
-GPUBPF_PROBE_DEFINE(hello_v1);
-GPUBPF_PROBE_DEFINE(calls_v1);
-GPUBPF_PROBE_DEFINE(activity_v1);
-GPUBPF_PROBE_DEFINE(names_v1);
-GPUBPF_PROBE_DEFINE(modules_v1);
-GPUBPF_PROBE_DEFINE(status_v1);
+#define X(name, NAME) GPUBPF_PROBE_DEFINE(name);
+GPUBPF_EACH_PROBE(X)
+#undef X
 
 #define NOINLINE __attribute__((noinline))
 

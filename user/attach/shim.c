@@ -19,6 +19,7 @@
 #include "cookie.h"
 #include "gpubpf.skel.h"
 #include "usdt/contract.h"
+#include "usdt/probes.h"
 #include "util/err.h"
 
 #if defined(__x86_64__)
@@ -27,14 +28,17 @@
 #define MACHINE EM_AARCH64
 #endif
 
-static const size_t item_sizes[GPUBPF_PROBES] = {
-	[GPUBPF_PROBE_HELLO] = sizeof(struct gpubpf_hello),
-	[GPUBPF_PROBE_CALLS] = sizeof(struct gpubpf_shim_call),
-	[GPUBPF_PROBE_ACTIVITY] = sizeof(struct gpubpf_activity),
-	[GPUBPF_PROBE_NAMES] = sizeof(struct gpubpf_name),
-	[GPUBPF_PROBE_MODULES] = sizeof(struct gpubpf_module),
-	[GPUBPF_PROBE_STATUS] = sizeof(struct gpubpf_status),
+/* Sites come by their place in the contract's list, items by the wire's numbers: one order. */
+enum {
+#define X(name, NAME) PLACE_##NAME,
+	GPUBPF_EACH_PROBE(X)
+#undef X
 };
+#define X(name, NAME) _Static_assert((int)PLACE_##NAME == (int)GPUBPF_PROBE_##NAME, #name);
+GPUBPF_EACH_PROBE(X)
+#undef X
+
+static const size_t item_sizes[GPUBPF_PROBES] = GPUBPF_ITEM_SIZES;
 
 struct sites { /* as the kernel wants them */
 	uint64_t *offsets, *semaphores, *cookies;

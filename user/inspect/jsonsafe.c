@@ -20,3 +20,39 @@ json_t *json_safe_string(const char *s)
 	free(safe);
 	return j;
 }
+
+void json_put_int(json_t *o, const char *name, uint64_t v)
+{
+	json_object_set_new(o, name, json_integer((json_int_t)v));
+}
+
+void json_put_if(json_t *o, const char *name, bool there, uint64_t v)
+{
+	if (there)
+		json_put_int(o, name, v);
+}
+
+void json_put_text(json_t *o, const char *name, const char *s)
+{
+	if (s)
+		json_object_set_new(o, name, json_safe_string(s));
+}
+
+void json_put_bytes(json_t *o, const char *name, const uint8_t *v, size_t n)
+{
+	char hex[2 * 64 + 1] = "";
+
+	if (n > 64)
+		return;
+	for (size_t i = 0; i < n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", v[i]);
+	json_put_text(o, name, hex);
+}
+
+json_t *json_add_object(json_t *array)
+{
+	json_t *o = json_object();
+
+	json_array_append_new(array, o);
+	return o;
+}

@@ -3,8 +3,20 @@
 #define GPUBPF_INSPECT_JSONSAFE_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A JSON string of any bytes: those that are not UTF-8 become \xNN, as in text. */
 json_t *json_safe_string(const char *s);
+
+/* Members of an object; what is absent is left out (R14). */
+void json_put_int(json_t *o, const char *name, uint64_t v);
+void json_put_if(json_t *o, const char *name, bool there, uint64_t v);
+void json_put_text(json_t *o, const char *name, const char *s); /* NULL: absent */
+void json_put_bytes(json_t *o, const char *name, const uint8_t *v,
+		    size_t n); /* hexadecimal; more than 64: absent */
+/* A new object at the end of the array, which owns it. */
+json_t *json_add_object(json_t *array);
 
 #endif

@@ -142,11 +142,6 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 	return ferror(f) ? -EIO : 0;
 }
 
-static void set_int(json_t *o, const char *name, uint64_t v)
-{
-	json_object_set_new(o, name, json_integer((json_int_t)v));
-}
-
 /* JSON readers take numbers for doubles: handles and addresses are strings. */
 static json_t *hex(uint64_t v)
 {
@@ -196,19 +191,19 @@ static void json_call(const struct inspection *s, const struct gpubpf_call *c, j
 	size_t n;
 
 	json_object_set_new(o, "record", json_string("call"));
-	set_int(o, "t_entry_ns", c->t_entry);
-	set_int(o, "pid", c->tgid);
-	set_int(o, "tid", c->tid);
-	set_int(o, "depth", c->depth);
+	json_put_int(o, "t_entry_ns", c->t_entry);
+	json_put_int(o, "pid", c->tgid);
+	json_put_int(o, "tid", c->tid);
+	json_put_int(o, "depth", c->depth);
 	if (c->flags & GPUBPF_CALL_RETURNED) {
-		set_int(o, "t_return_ns", c->t_return);
+		json_put_int(o, "t_return_ns", c->t_return);
 		json_object_set_new(o, "result", json_integer(c->result));
 	}
 	for (unsigned b = 0; b < FLAGS; b++)
 		if ((c->flags & 1u << b) && inspect_call_flag(b))
 			json_object_set_new(o, inspect_call_flag(b), json_true());
 	if (!a) {
-		set_int(o, "api_id", c->api);
+		json_put_int(o, "api_id", c->api);
 		return;
 	}
 	json_object_set_new(o, "api", json_safe_string(a->symbol));
@@ -225,32 +220,32 @@ static void json_task(const struct gpubpf_task *t, json_t *o)
 	const char *event = inspect_task_event(t->event);
 
 	json_object_set_new(o, "record", json_string("task"));
-	set_int(o, "t_ns", t->time);
-	set_int(o, "pid", t->tgid);
-	set_int(o, "tid", t->tid);
+	json_put_int(o, "t_ns", t->time);
+	json_put_int(o, "pid", t->tgid);
+	json_put_int(o, "tid", t->tid);
 	json_object_set_new(o, "event", event ? json_string(event) : json_integer(t->event));
 	if (t->event == GPUBPF_TASK_FORK || t->event == GPUBPF_TASK_EXEC)
-		set_int(o, "peer", t->peer);
+		json_put_int(o, "peer", t->peer);
 	if (t->event == GPUBPF_TASK_EXIT)
 		json_object_set_new(o, "wait_status", json_integer(t->code));
 	if (t->view_tgid)
-		set_int(o, "view_pid", t->view_tgid);
-	set_int(o, "ns_pid", t->ns_tgid);
-	set_int(o, "ns_tid", t->ns_tid);
+		json_put_int(o, "view_pid", t->view_tgid);
+	json_put_int(o, "ns_pid", t->ns_tgid);
+	json_put_int(o, "ns_tid", t->ns_tid);
 	json_object_set_new(o, "comm", json_safe_string(t->comm));
 }
 
 static void json_shim(const struct gpubpf_shim *b, json_t *o)
 {
 	json_object_set_new(o, "record", json_string("shim"));
-	set_int(o, "t_ns", b->time);
-	set_int(o, "pid", b->tgid);
-	set_int(o, "tid", b->tid);
+	json_put_int(o, "t_ns", b->time);
+	json_put_int(o, "pid", b->tgid);
+	json_put_int(o, "tid", b->tid);
 	json_object_set_new(o, "probe", json_string(usdt_contract_probes[b->probe]));
-	set_int(o, "sequence", b->sequence);
-	set_int(o, "items", b->count);
-	set_int(o, "sent", b->sent);
-	set_int(o, "item_size", b->item_size);
+	json_put_int(o, "sequence", b->sequence);
+	json_put_int(o, "items", b->count);
+	json_put_int(o, "sent", b->sent);
+	json_put_int(o, "item_size", b->item_size);
 	if (b->flags & GPUBPF_SHIM_FAULT)
 		json_object_set_new(o, "fault", json_true());
 	if (b->flags & GPUBPF_SHIM_CUT)
@@ -272,8 +267,8 @@ int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void
 		json_shim((const struct gpubpf_shim *)rec, o);
 	} else {
 		json_object_set_new(o, "record", json_string("xid"));
-		set_int(o, "t_ns", x->time);
-		set_int(o, "code", x->code);
+		json_put_int(o, "t_ns", x->time);
+		json_put_int(o, "code", x->code);
 		json_object_set_new(o, "device", json_safe_string(x->device));
 		json_object_set_new(o, "message", json_safe_string(x->message));
 	}

@@ -6,18 +6,6 @@
 #include "inspect/jsonsafe.h"
 #include "util/fmt.h"
 
-static void set_text(json_t *o, const char *name, const char *v)
-{
-	if (v)
-		json_object_set_new(o, name, json_safe_string(v));
-}
-
-static void set_if(json_t *o, const char *name, int has, uint64_t v)
-{
-	if (has)
-		json_object_set_new(o, name, json_integer((json_int_t)v));
-}
-
 json_t *inspect_shims_json(const Gpubpf__Meta *m)
 {
 	json_t *a = json_array();
@@ -26,21 +14,16 @@ json_t *inspect_shims_json(const Gpubpf__Meta *m)
 		const Gpubpf__Shim *s = m->shim[i];
 		json_t *o = json_object();
 
-		set_text(o, "path", s->path);
-		set_text(o, "opened_as", s->opened_as);
-		set_text(o, "origin", s->origin);
-		set_if(o, "dev", s->has_dev, s->dev);
-		set_if(o, "ino", s->has_ino, s->ino);
-		set_if(o, "view_pid", s->has_view_pid, s->view_pid);
-		set_if(o, "sites", s->has_sites, s->sites);
-		set_if(o, "attached_ns", s->has_attached_ns, s->attached_ns);
-		if (s->has_build_id && s->build_id.len <= 64) {
-			char hex[129] = "";
-
-			for (size_t k = 0; k < s->build_id.len; k++)
-				snprintf(hex + 2 * k, 3, "%02x", s->build_id.data[k]);
-			set_text(o, "build_id", hex);
-		}
+		json_put_text(o, "path", s->path);
+		json_put_text(o, "opened_as", s->opened_as);
+		json_put_text(o, "origin", s->origin);
+		json_put_if(o, "dev", s->has_dev, s->dev);
+		json_put_if(o, "ino", s->has_ino, s->ino);
+		json_put_if(o, "view_pid", s->has_view_pid, s->view_pid);
+		json_put_if(o, "sites", s->has_sites, s->sites);
+		json_put_if(o, "attached_ns", s->has_attached_ns, s->attached_ns);
+		if (s->has_build_id)
+			json_put_bytes(o, "build_id", s->build_id.data, s->build_id.len);
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -54,14 +37,14 @@ json_t *inspect_probes_json(const Gpubpf__Counts *c)
 		const Gpubpf__ProbeCounts *p = c->probe[i];
 		json_t *o = json_object();
 
-		set_text(o, "probe", p->probe);
-		set_if(o, "hits", p->has_hits, p->hits);
-		set_if(o, "items", p->has_items, p->items);
-		set_if(o, "lost_hits", p->has_lost_hits, p->lost_hits);
-		set_if(o, "lost_items", p->has_lost_items, p->lost_items);
-		set_if(o, "faults", p->has_faults, p->faults);
-		set_if(o, "cut_items", p->has_cut_items, p->cut_items);
-		set_if(o, "lost_writer_items", p->has_lost_writer_items, p->lost_writer_items);
+		json_put_text(o, "probe", p->probe);
+		json_put_if(o, "hits", p->has_hits, p->hits);
+		json_put_if(o, "items", p->has_items, p->items);
+		json_put_if(o, "lost_hits", p->has_lost_hits, p->lost_hits);
+		json_put_if(o, "lost_items", p->has_lost_items, p->lost_items);
+		json_put_if(o, "faults", p->has_faults, p->faults);
+		json_put_if(o, "cut_items", p->has_cut_items, p->cut_items);
+		json_put_if(o, "lost_writer_items", p->has_lost_writer_items, p->lost_writer_items);
 		json_array_append_new(a, o);
 	}
 	return a;

@@ -337,14 +337,7 @@ static int on_module(struct join *j, const struct session *s, const struct gpubp
 	return 0;
 }
 
-static const size_t item_sizes[GPUBPF_PROBES] = {
-	[GPUBPF_PROBE_HELLO] = sizeof(struct gpubpf_hello),
-	[GPUBPF_PROBE_CALLS] = sizeof(struct gpubpf_shim_call),
-	[GPUBPF_PROBE_ACTIVITY] = sizeof(struct gpubpf_activity),
-	[GPUBPF_PROBE_NAMES] = sizeof(struct gpubpf_name),
-	[GPUBPF_PROBE_MODULES] = sizeof(struct gpubpf_module),
-	[GPUBPF_PROBE_STATUS] = sizeof(struct gpubpf_status),
-};
+static const size_t item_sizes[GPUBPF_PROBES] = GPUBPF_ITEM_SIZES;
 
 union item {
 	struct gpubpf_hello hello;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What holds of a finished join, whatever went into it. */
+#ifndef TESTS_FUZZ_JOIN_LOOK_H
+#define TESTS_FUZZ_JOIN_LOOK_H
+
+#include <stdlib.h>
+
+#include "join/join.h"
+
+static inline void join_look(const struct join *j)
+{
+	const struct join_totals *t = join__totals(j);
+	struct join_activity a;
+	uint64_t last = 0, links = 0;
+
+	for (unsigned p = 0; p < JOIN_POPULATIONS; p++) {
+		const struct join_line *l = &t->line[p];
+
+		if (l->calls != l->matched + l->failed + l->captured + l->invalid_time + l->no_work +
+					l->outside + l->in_flight + l->lost_shim + l->lost_ring + l->dropped +
+					l->ambiguous + l->unexplained)
+			abort();
+	}
+	for (size_t i = 0; i < join__activities(j); i++) {
+		join__activity(j, i, &a);
+		join__name(j, join__key(j, a.key)->name);
+		if (!join__lane(j, a.lane)->session->proc || (a.has_call && !a.call.proc))
+			abort();
+		if (a.time != JOIN_TIME_VALID)
+			continue;
+		if (a.start < last || a.end < a.start)
+			abort();
+		last = a.start;
+	}
+	for (unsigned i = 0; i < JOIN_LINKS; i++)
+		links += t->links[i];
+	if (t->activities != join__activities(j) || links > t->activities)
+		abort();
+}
+
+#endif
