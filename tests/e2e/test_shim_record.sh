@@ -108,9 +108,10 @@ if ! command -v setpriv >/dev/null || ! setpriv --reuid=65534 --clear-groups tru
 elif ! setpriv --reuid=65534 --clear-groups test -x "$SIM/launchloop"; then
 	echo "skip copy_for_another_user: a build folder that other users can enter"
 else
+	# The stand-in arms on a thread of its own: the program lives long enough for it.
 	user_log=$(TMPDIR=/tmp mktemp) # $T and the runner's TMPDIR may be folders that only root can enter
 	chmod 666 "$user_log"
-	TMPDIR=/tmp STANDIN_LOG=$user_log STANDIN_QUIET=1 record user --shim "$STANDIN" -- setpriv --reuid=65534 --clear-groups "$SIM/launchloop" --launches 10
+	TMPDIR=/tmp STANDIN_LOG=$user_log STANDIN_QUIET=1 record user --shim "$STANDIN" -- setpriv --reuid=65534 --clear-groups "$SIM/launchloop" --launches 10 --rest 300
 	mv "$user_log" "$T/user.log"
 	check copy_for_another_user 1 "$(logged user 'armed 1 inline')"
 fi
