@@ -68,7 +68,7 @@ step = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(@:$(B)/%=%)';)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-all: $(B)/gpubpf ## build the program
+all: $(B)/gpubpf $(if $(CROSS),test-programs) ## build the program; for another architecture (ARCH=arm64) the programs of its tests too
 
 # What the suites need beside the programs themselves; the fragments add to these:
 #   TEST_NEEDS  targets that are built before the end-to-end tests
