@@ -328,7 +328,9 @@ enum gpubpf_status_kind {
 	GPUBPF_STATUS_CUPTI_ERROR = 7, /* later failure: code: enum gpubpf_facility, value: CUptiResult */
 	GPUBPF_STATUS_COUNTS =
 		8, /* code: enum gpubpf_probe, a: items made in this session, b: of them handed over */
-	GPUBPF_STATUS_GATE = 9, /* code: lifecycle, value: readiness */
+	/* gate.h. code: lifecycle, value: readiness, a: reason, with the notes from bit 32 on, b: first touch,
+	 * c: deadline, d: sequence of the file, e: warmup; ns */
+	GPUBPF_STATUS_GATE = 9,
 };
 
 enum gpubpf_facility {

@@ -2,11 +2,18 @@
 /*
  * The baseline of the device observer: the least that a CUPTI client does that wants to know when kernels ran. An
  * injection library (CUDA_INJECTION64_PATH); counts kernel records, says so at the end, writes nothing.
+ *
+ * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, and off again after "off"; each is
+ * answered by a line on standard error. CUPTIBARE_NEXT names an injection library that is loaded as well, so that one
+ * process can be watched by either in turn.
  */
 #include <cupti.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUFFER_BYTES (256 * 1024)
 
@@ -31,17 +38,58 @@ static void CUPTIAPI completed(CUcontext ctx, uint32_t stream, uint8_t *buffer, 
 	free(buffer);
 }
 
+/* Each time: whoever was on in between has put his own in their place. */
+static int on(void)
+{
+	return cuptiActivityRegisterCallbacks(requested, completed) ||
+	       cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+static int off(void)
+{
+	return cuptiActivityFlushAll(0) || cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ||
+	       cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+static void *obey(void *path)
+{
+	char line[16];
+	FILE *f = fopen(path, "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		int wrong = strcmp(line, "on\n") == 0 ? on() : off();
+
+		fprintf(stderr, "cuptibare: %s\n", wrong ? "CUPTI refuses" : "done");
+	}
+	return NULL;
+}
+
 static void at_exit(void)
 {
 	cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	fprintf(stderr, "cuptibare: %lu kernels\n", kernels);
 }
 
+static void load_next(const char *path)
+{
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	int (*inject)(void);
+
+	*(void **)&inject = lib ? dlsym(lib, "InitializeInjection") : NULL;
+	if (!inject || !inject())
+		fprintf(stderr, "cuptibare: %s does not start\n", path);
+}
+
 int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	if (cuptiActivityRegisterCallbacks(requested, completed) ||
-	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) {
+	char *control = getenv("CUPTIBARE_CONTROL");
+	const char *next = getenv("CUPTIBARE_NEXT");
+	pthread_t t;
+
+	if (next)
+		load_next(next);
+	if (control ? pthread_create(&t, NULL, obey, control) : on()) {
 		fprintf(stderr, "cuptibare: CUPTI refuses\n");
 		return 0;
 	}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A known number of kernel launches and graph replays in PyTorch: torch_loop.py ADDS REPLAYS [--wait]
+"""A known number of kernel launches and graph replays in PyTorch: torch_loop.py ADDS REPLAYS [--wait | --step]
+
+--wait: ready, then starts when a line comes on standard input. --step: once for each such line, times alone.
 
 Prints one line of JSON: what it asked for in its counted part, and how long that took. The counted launches are the
 only ones of their shape, so a report finds them by grid and block.
@@ -23,9 +25,18 @@ with torch.cuda.graph(graph, stream=side):
     for _ in range(3):
         small.mul_(1.5)
 torch.cuda.synchronize()
-if "--wait" in sys.argv:
+if "--wait" in sys.argv or "--step" in sys.argv:
     print("ready", file=sys.stderr, flush=True)
+if "--wait" in sys.argv:
     sys.stdin.readline()
+while "--step" in sys.argv and sys.stdin.readline():
+    start = time.perf_counter()
+    for _ in range(adds):
+        x.add_(y)
+    torch.cuda.synchronize()
+    print(json.dumps({"ns_per_launch": (time.perf_counter() - start) / adds * 1e9}), flush=True)
+if "--step" in sys.argv:
+    sys.exit()
 start = time.perf_counter()
 for _ in range(adds):
     x.add_(y)

@@ -4,11 +4,12 @@
  * one line of JSON.
  *
  *   launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--nodes N] [--wait] [--rest MS]
- *	      [--rounds N] [--latency]
+ *	      [--rounds N] [--latency] [--step]
  *
  * --launches is per thread. --graph launches a graph of --nodes kernels (1) instead. --rounds: all of it so many times,
  * each round with its own time per launch. --latency: how long the calls of the first thread took. --wait: ready, then starts when a
- * line comes on standard input, so that a recorder can attach first. --rest: a pause between the last launch and what follows.
+ * line comes on standard input, so that a recorder can attach first. --step: a round for each such line, until their end.
+ * --rest: a pause between the last launch and what follows.
  */
 #include "drv.h"
 
@@ -93,7 +94,7 @@ static int by_value(const void *a, const void *b)
 
 struct settings {
 	uint64_t launches, sync_every, rest_ms, threads, nodes, rounds;
-	bool graph, wait, latency;
+	bool graph, wait, latency, step;
 };
 
 static int parse(int argc, char **argv, struct settings *o)
@@ -107,7 +108,7 @@ static int parse(int argc, char **argv, struct settings *o)
 		{ "--sync-every", &o->sync_every, NULL }, { "--rest", &o->rest_ms, NULL },
 		{ "--nodes", &o->nodes, NULL },           { "--rounds", &o->rounds, NULL },
 		{ "--graph", NULL, &o->graph },           { "--wait", NULL, &o->wait },
-		{ "--latency", NULL, &o->latency },
+		{ "--latency", NULL, &o->latency },       { "--step", NULL, &o->step },
 	};
 
 	for (int i = 1; i < argc; i++) {
@@ -143,6 +144,16 @@ static uint64_t one_round(struct loop *loops, pthread_t *ids, uint64_t threads)
 	return ns;
 }
 
+/* False: no more. */
+static bool wait_for_line(void)
+{
+	int c;
+
+	while ((c = getchar()) != EOF && c != '\n')
+		;
+	return c != EOF;
+}
+
 /* The calls of the loops; --graph captured more, --nodes per thread. */
 static void print(const struct settings *o, uint64_t ns, uint64_t *took)
 {
@@ -173,7 +184,7 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &o)) {
 		fprintf(stderr,
 			"usage: launchloop [--launches N] [--threads N] [--sync-every N] [--graph] [--nodes N] "
-			"[--wait] [--rest MS] [--rounds N] [--latency]\n");
+			"[--wait] [--rest MS] [--rounds N] [--latency] [--step]\n");
 		return 2;
 	}
 	ctx = drv_start();
@@ -184,10 +195,10 @@ int main(int argc, char **argv)
 		return 1;
 	if (o.latency)
 		loops[0].took = calloc(o.launches + 1, sizeof(uint64_t));
-	if (o.wait) {
+	if (o.wait || o.step)
 		fprintf(stderr, "launchloop: ready\n");
-		getchar();
-	}
+	if (o.wait)
+		wait_for_line();
 	for (uint64_t i = 0; i < o.threads; i++) {
 		loops[i].ctx = ctx;
 		loops[i].func = f;
@@ -197,7 +208,7 @@ int main(int argc, char **argv)
 		loops[i].rest_ms = o.rest_ms;
 		loops[i].start = &start;
 	}
-	for (uint64_t k = 0; k < o.rounds; k++)
+	for (uint64_t k = 0; o.step ? wait_for_line() : k < o.rounds; k++)
 		print(&o, one_round(loops, ids, o.threads), loops[0].took);
 	for (uint64_t i = 0; i < o.threads; i++) {
 		if (loops[i].exec)

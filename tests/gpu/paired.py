@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each observer costs a loop of launches, measured inside one process.
+
+Processes that do the same differ by more than what is measured here: a launch takes 4.6 or 6.1 us under the same CUPTI
+client on one machine, for the life of a process. So one process makes round after round of the same loop, is watched
+in another way in each, in an order drawn anew every time, and each round is held against its neighbours of the other
+kinds.
+
+    paired.py [--cycles N] [--processes N] [--only ARM,...] [--extra NAME=COMMAND]... -- PROGRAM [ARG...]
+
+PROGRAM makes a round for each line on its standard input and prints its ns_per_launch as JSON (launchloop --step). From
+the environment: GPUBPF, CALLCOST (optional), CUPTIBARE, SHIM, T. An extra arm is a command that runs beside a round; {pid}
+and {libcuda} are the program's.
+"""
+import argparse
+import json
+import os
+import random
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+
+GPUBPF, T = os.environ["GPUBPF"], os.environ["T"]
+RECORD = [GPUBPF, "record", "-q", "-f", "-o", T + "/paired.cap", "-p", "{pid}"]
+SETTLE = 0.5
+
+
+class Program:
+    def __init__(self, command, number):
+        self.fifo = f"{T}/control{number}"
+        os.mkfifo(self.fifo)
+        self.err = open(f"{T}/paired.err{number}", "w+")
+        env = dict(os.environ, CUDA_INJECTION64_PATH=os.environ["CUPTIBARE"],
+                   CUPTIBARE_CONTROL=self.fifo, CUPTIBARE_NEXT=os.environ["SHIM"])
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.err, env=env, text=True)
+        self.control = open(self.fifo, "w")
+        self.answers = 0
+        self.wait_for("ready", 1)
+        with open(f"/proc/{self.process.pid}/maps") as f:
+            self.libcuda = next(line.split()[-1] for line in f if "/libcuda.so" in line)
+
+    def wait_for(self, word, times):
+        for _ in range(6000):
+            with open(self.err.name) as f:
+                text = f.read()
+            if text.count(word) >= times:
+                return
+            if self.process.poll() is not None or "refuses" in text:
+                break
+            time.sleep(0.01)
+        sys.exit(f"paired.py: waited for {word!r}: {text}")
+
+    def client(self, word):
+        self.control.write(word + "\n")
+        self.control.flush()
+        self.answers += 1
+        self.wait_for("cuptibare: done", self.answers)
+
+    def round(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())["ns_per_launch"]
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.control.close()
+
+
+def arms(extra):
+    found = {"bare": (False, None), "client": (True, None), "host": (False, RECORD + ["--no-shim"]),
+             "device": (False, RECORD + ["--no-host"]), "both": (False, RECORD)}
+    if os.access(os.environ.get("CALLCOST", ""), os.X_OK):
+        hold = [os.environ["CALLCOST"], "{libcuda}", "hold-entry", "60"]
+        found["empty probe"] = (False, hold)
+        found["client+empty probe"] = (True, hold)
+    for one in extra:
+        name, _, command = one.partition("=")
+        found[name] = (False, shlex.split(command))
+    return found
+
+
+def watched_round(program, client, command):
+    beside = None
+    if client:
+        program.client("on")
+    if command:
+        words = [w.replace("{pid}", str(program.process.pid)).replace("{libcuda}", program.libcuda) for w in command]
+        beside = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        time.sleep(SETTLE)
+        if beside.poll() is not None:
+            sys.exit(f"paired.py: {words} ended at once")
+    ns = program.round()
+    if beside:
+        beside.terminate()
+        beside.wait()
+    if client:
+        program.client("off")
+    return ns
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--cycles", type=int, default=8)
+    p.add_argument("--processes", type=int, default=2)
+    p.add_argument("--only")
+    p.add_argument("--extra", action="append", default=[])
+    p.add_argument("command", nargs="+")
+    o = p.parse_args()
+    all_arms = arms(o.extra)
+    if o.only:
+        all_arms = {n: a for n, a in all_arms.items() if n in o.only.split(",") or n in [e.split("=")[0] for e in o.extra]}
+    cycles = []
+    for number in range(o.processes):
+        program = Program(o.command, number)
+        program.round()
+        for _ in range(o.cycles):
+            times = {}
+            for name in random.sample(list(all_arms), len(all_arms)):
+                times[name] = watched_round(program, *all_arms[name])
+            cycles.append(times)
+        program.end()
+    for name in all_arms:
+        took = [c[name] for c in cycles]
+        line = f"{name:20} {statistics.median(took):6.0f} ns a launch ({min(took):.0f} to {max(took):.0f})"
+        for base in "bare", "client":
+            if base in all_arms:
+                line += f"  {statistics.median(c[name] / c[base] for c in cycles):.3f} x {base}"
+        print(line)
+
+
+main()
