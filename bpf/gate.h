@@ -35,7 +35,8 @@
 #define GPUBPF_ENV_MANUAL "GPUBPF_MANUAL_INIT"           /* 1 */
 
 #define GPUBPF_GATE_ALLOWANCE_MS 15000
-#define GPUBPF_GATE_EXIT_STATUS 86 /* the initializer was still at it when the process ended, and after the deadline */
+#define GPUBPF_GATE_EXIT_STATUS                                                                              \
+	86 /* the initializer was still at it when the process ended, and after the deadline */
 
 /* clang-format off */
 #define GPUBPF_LIFECYCLES(X) \

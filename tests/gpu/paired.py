@@ -6,7 +6,7 @@ client on one machine, for the life of a process. So one process makes round aft
 in another way in each, in an order drawn anew every time, and each round is held against its neighbours of the other
 kinds.
 
-    paired.py [--cycles N] [--processes N] [--only ARM,...] [--extra NAME=COMMAND]... -- PROGRAM [ARG...]
+    paired.py [--cycles N] [--processes N] [--seconds N] [--only ARM,...] [--extra NAME=COMMAND]... -- PROGRAM [ARG...]
 
 PROGRAM makes a round for each line on its standard input and prints its ns_per_launch as JSON (launchloop --step). From
 the environment: GPUBPF, CALLCOST (optional), CUPTIBARE, SHIM, T. An extra arm is a command that runs beside a round; {pid}
@@ -106,6 +106,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--cycles", type=int, default=8)
     p.add_argument("--processes", type=int, default=2)
+    p.add_argument("--seconds", type=float, default=600, help="no further cycle after so many")
     p.add_argument("--only")
     p.add_argument("--extra", action="append", default=[])
     p.add_argument("command", nargs="+")
@@ -113,14 +114,18 @@ def main():
     all_arms = arms(o.extra)
     if o.only:
         all_arms = {n: a for n, a in all_arms.items() if n in o.only.split(",") or n in [e.split("=")[0] for e in o.extra]}
-    cycles = []
+    cycles, spent, began = [], dict.fromkeys(all_arms, 0.0), time.monotonic()
     for number in range(o.processes):
         program = Program(o.command, number)
         program.round()
         for _ in range(o.cycles):
             times = {}
+            if cycles and time.monotonic() - began > o.seconds * (number + 1) / o.processes:
+                break
             for name in random.sample(list(all_arms), len(all_arms)):
+                start = time.monotonic()
                 times[name] = watched_round(program, *all_arms[name])
+                spent[name] += time.monotonic() - start
             cycles.append(times)
         program.end()
     for name in all_arms:
@@ -129,7 +134,8 @@ def main():
         for base in "bare", "client":
             if base in all_arms:
                 line += f"  {statistics.median(c[name] / c[base] for c in cycles):.3f} x {base}"
-        print(line)
+        print(f"{line}  ({spent[name] / len(cycles):.1f} s a round)")
+    print(f"{len(cycles)} cycles")
 
 
 main()
