@@ -59,7 +59,7 @@ static const struct opt options[] = {
 	  "Of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
 	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
 	  "has no session probes all are measured.",
-	  0, NULL, 1, "16" },
+	  0, NULL, 1, "64" },
 	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda),
 	  "Probe this file as well, if it is not found by itself.", 0, NULL, 0, NULL },
 	{ 0, "no-shim", OPT_FLAG, NULL, O(no_shim),
@@ -246,7 +246,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1, .returns = 16 };
+	struct record_opts o = { .follow = 1, .compress = 1, .returns = 64 };
 	struct err err = { "" };
 	const char *wrong;
 	pid_t *pids = NULL;

@@ -30,7 +30,7 @@ static const char *const names[ARMS] = {
 	"empty program, entry",
 	"empty program, entry and return",
 	"recorded, entry only",
-	"recorded, 1 return in 16",
+	"recorded, 1 return in 64",
 	"recorded, all returns",
 };
 
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 		v[FLOOR_ENTRY][r] = floor_ns(&b, false);
 		v[FLOOR_BOTH][r] = floor_ns(&b, true);
 		v[RECORD_ENTRY][r] = record_ns(&b, true, 1, &lost);
-		v[RECORD_SOME][r] = record_ns(&b, false, 16, &lost);
+		v[RECORD_SOME][r] = record_ns(&b, false, 64, &lost);
 		v[RECORD][r] = record_ns(&b, false, 1, &lost);
 	}
 	for (int a = 0; a < ARMS; a++) {

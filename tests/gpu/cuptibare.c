@@ -3,17 +3,18 @@
  * The baseline of the device observer: the least that a CUPTI client does that wants to know when kernels ran. An
  * injection library (CUDA_INJECTION64_PATH); counts kernel records, says so at the end, writes nothing.
  *
- * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, and off again after "off"; each is
- * answered by a line on standard error. CUPTIBARE_NEXT names an injection library that is loaded as well, so that one
+ * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, and off again after "off", or after
+ * "detach", which unloads CUPTI from the driver (cuptiFinalize) as well; each is answered by a line on standard error. CUPTIBARE_NEXT names an injection library that is loaded as well, so that one
  * process can be watched by either in turn.
  */
 #include <cupti.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #define BUFFER_BYTES (256 * 1024)
 
@@ -51,16 +52,20 @@ static int off(void)
 	       cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
+/* Not by stdio: exit() flushes its streams and would wait for the one that is read here. One line comes at a time. */
 static void *obey(void *path)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char line[16];
-	FILE *f = fopen(path, "re");
 
-	while (f && fgets(line, sizeof(line), f)) {
-		int wrong = strcmp(line, "on\n") == 0 ? on() : off();
+	while (read(fd, line, sizeof(line)) > 0) {
+		int wrong = line[1] == 'n' ? on() : off();
 
+		if (line[0] == 'd' && !wrong)
+			wrong = cuptiFinalize();
 		fprintf(stderr, "cuptibare: %s\n", wrong ? "CUPTI refuses" : "done");
 	}
+	close(fd);
 	return NULL;
 }
 

@@ -66,7 +66,14 @@ class Program:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            print("not ok: the program does not end; where its threads are:")
+            subprocess.run(["sh", "-c", f"head -n 1 /proc/{self.process.pid}/task/*/wchan; {os.environ.get('GDB', 'gdb')} -batch -p "
+                            f"{self.process.pid} -ex 'thread apply all bt'"], check=False)
+            self.process.kill()
+            self.process.wait()
         self.control.close()
 
 
@@ -114,6 +121,7 @@ def main():
     all_arms = arms(o.extra)
     if o.only:
         all_arms = {n: a for n, a in all_arms.items() if n in o.only.split(",") or n in [e.split("=")[0] for e in o.extra]}
+    log = open(T + "/paired.rounds", "w", buffering=1)
     cycles, spent, began = [], dict.fromkeys(all_arms, 0.0), time.monotonic()
     for number in range(o.processes):
         program = Program(o.command, number)
@@ -126,6 +134,7 @@ def main():
                 start = time.monotonic()
                 times[name] = watched_round(program, *all_arms[name])
                 spent[name] += time.monotonic() - start
+                log.write(f"{name}: {times[name]:.0f} ns, {time.monotonic() - start:.2f} s\n")
             cycles.append(times)
         program.end()
     for name in all_arms:
@@ -138,4 +147,5 @@ def main():
     print(f"{len(cycles)} cycles")
 
 
-main()
+if __name__ == "__main__":
+    main()

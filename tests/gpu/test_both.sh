@@ -94,29 +94,23 @@ else
 	skip torch "PyTorch with CUDA"
 fi
 
-# Cost: the arms take turns.
-LIB=$(ldconfig -p | awk '/libcuda.so.1 /{print $NF; exit}')
+# Cost: of fresh processes, which differ by a third of it among themselves; then inside one process, paired.
 for _ in $(seq "$ROUNDS"); do
 	loop env >>"$T/bare"
 	loop env CUDA_INJECTION64_PATH="$SHIM" >>"$T/idle"
 	loop env CUDA_INJECTION64_PATH="$T/cuptibare.so" >>"$T/cupti"
 	loop "$GPUBPF" record -q -f -o "$T/cost.cap" -- >>"$T/both"
-	loop "$GPUBPF" record -q -f --entry-only -o "$T/cost.cap" -- >>"$T/both-entry"
-	if [ -x "${CALLCOST:-}" ]; then
-		"$CALLCOST" "$LIB" hold-entry 5 >/dev/null &
-		sleep 0.5
-		loop env CUDA_INJECTION64_PATH="$T/cuptibare.so" >>"$T/cupti+empty-probe"
-		wait
-	fi
 	if command -v nsys >/dev/null; then
 		loop nsys profile -t cuda -o "$T/n" -f true -- >>"$T/nsys"
 	fi
 done
 b=$(median <"$T/bare") c=$(median <"$T/cupti")
-for arm in bare idle cupti both both-entry cupti+empty-probe nsys; do
+for arm in bare idle cupti both nsys; do
 	[ -s "$T/$arm" ] && awk -v a=$arm -v b="$b" -v c="$c" -v r="$(median <"$T/$arm")" -v l="$(sort -n "$T/$arm" | head -n 1)" 'BEGIN {
-		printf "launch loop, %-17s %5.0f ns a launch (least %5.0f): %.3f x bare, %.3f x bare CUPTI client\n", a ":", r, l, r / b, r / c }'
+		printf "launch loop, %-6s %5.0f ns a launch (least %5.0f): %.3f x bare, %.3f x bare CUPTI client\n", a ":", r, l, r / b, r / c }'
 done
+export T CUPTIBARE=$T/cuptibare.so
+SHIM=$SHIM python3 tests/gpu/paired.py --cycles 100 --seconds "${PAIRED_SECONDS:-120}" -- "$T/launchloop" --launches 50000 --sync-every 1000 --step
 "$GPUBPF" inspect "$T/cost.cap" | sed -n '/API calls by/,/^$/p'
 
 # C20: how long the calls themselves took.
