@@ -9,4 +9,7 @@
  */
 void driver__await_init(void);
 
+/* A call of the driver that does nothing (cuDriverGetVersion), for the sake of its callbacks. The owner of CUPTI. */
+void driver__touch(void);
+
 #endif

@@ -10,6 +10,7 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "decode.h"
+#include "detach.h"
 #include "driver.h"
 #include "guard.h"
 #include "modules.h"
@@ -40,8 +41,9 @@ static struct {
 	struct report report;
 	struct decode decode;
 	struct kind kinds[7];
-	bool latency;
-	bool has_timestamp; /* registered, once and for ever */
+	bool latency, detach;
+	bool has_timestamp; /* registered, once and for ever: until CUPTI is detached */
+	bool was_detached;
 	cupti_result timestamp_result;
 	uint32_t enabled; /* kinds, a bit each */
 
@@ -98,6 +100,7 @@ void session__configure(const char *kinds)
 		      { "overhead", GPUBPF_FACILITY_OVERHEAD } };
 
 	s.latency = has_word(kinds, "latency");
+	s.detach = has_word(kinds, "detach");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
 			if (s.kinds[k].facility == words[i].facility && has_word(kinds, words[i].word))
@@ -119,9 +122,21 @@ static int map_all(void)
 	return e;
 }
 
+/* Whether CUPTI, which was detached in between, reads the clock that it was given before. */
+static bool kept_clock(void)
+{
+	uint64_t before = now_ns(), theirs;
+
+	return s.cupti.get_timestamp && CUPTI(&s.cupti, get_timestamp, &theirs) == ABI_SUCCESS &&
+	       theirs >= before && theirs <= now_ns();
+}
+
 /* The callback is the process's: CUPTI keeps it, and a second registration would spoil records. */
 static void take_time(void)
 {
+	if (s.was_detached)
+		s.has_timestamp = s.has_timestamp && kept_clock();
+	s.was_detached = false;
 	if (!s.has_timestamp) {
 		s.timestamp_result = ABI_ERROR_NOT_SUPPORTED;
 		if (s.cupti.activity_register_timestamp)
@@ -223,6 +238,22 @@ static void unsubscribe(void)
 	s.subscriber = NULL;
 	if (r != ABI_SUCCESS)
 		report__one(&s.report, GPUBPF_STATUS_CUPTI_ERROR, GPUBPF_FACILITY_UNSUBSCRIBE, r, 0);
+}
+
+/* At the exit of the process there is no launch that it could be good for. */
+static void leave(enum session_end why)
+{
+	cupti_result r;
+
+	if (s.detach && why != SESSION_EXIT && detach__can(&s.cupti)) {
+		s.was_detached = detach__leave(&s.cupti, s.subscriber, &r);
+		if (s.was_detached) {
+			s.subscriber = NULL;
+			return;
+		}
+		report__one(&s.report, GPUBPF_STATUS_CUPTI_ERROR, GPUBPF_FACILITY_UNSUBSCRIBE, r, 0);
+	}
+	unsubscribe();
 }
 
 static bool fail(enum gpubpf_reason reason, int value)
@@ -519,7 +550,7 @@ void session__disarm(enum session_end why)
 	s.forced = true;
 	flush(ABI_ACTIVITY_FLAG_FLUSH_FORCED);
 	session__drain();
-	unsubscribe();
+	leave(why);
 	batch__finish(s.report.session);
 	modules__send();
 	counts();

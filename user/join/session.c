@@ -109,7 +109,9 @@ int session_status(struct session *s, const struct gpubpf_status *st)
 		s->failed_seen = true;
 		return 0;
 	case GPUBPF_STATUS_CUPTI_ERROR:
-		pub->errors++;
+		/* by then all records were here */
+		if (st->code != GPUBPF_FACILITY_UNSUBSCRIBE)
+			pub->errors++;
 		return 0;
 	case GPUBPF_STATUS_COUNTS:
 		if (st->code < GPUBPF_PROBES) {

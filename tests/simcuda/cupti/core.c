@@ -279,6 +279,7 @@ __attribute__((constructor)) static void setup(void)
 	sc.opt.early_ns = number("SIMCUPTI_EARLY_NS", 0);
 	sc.opt.flush_ms = number("SIMCUPTI_FLUSH_MS", 0);
 	sc.opt.order_ms = number("SIMCUPTI_ORDER_MS", 5000);
+	sc.opt.keep_clock = number("SIMCUPTI_KEEP_CLOCK", 0) != 0;
 	sc.opt.hold = number("SIMCUPTI_HOLD", 0) != 0;
 	sc.opt.order = words("SIMCUPTI_ORDER", orders, 3);
 	sc.opt.abort = words("SIMCUPTI_ABORT", aborts, 2);
