@@ -4,8 +4,9 @@
  * injection library (CUDA_INJECTION64_PATH); counts kernel records, says so at the end, writes nothing.
  *
  * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, and off again after "off", or after
- * "detach", which unloads CUPTI from the driver (cuptiFinalize) as well; each is answered by a line on standard error. CUPTIBARE_NEXT names an injection library that is loaded as well, so that one
- * process can be watched by either in turn.
+ * "detach", which unloads CUPTI from the driver (cuptiFinalize) as well; each is answered by a line on standard error.
+ * CUPTIBARE_NEXT names an injection library that is loaded as well, so that one process can be watched by either in turn.
+ * CUPTIBARE_POOL sets how many buffers on the device CUPTI may have.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -90,8 +91,12 @@ int InitializeInjection(void)
 {
 	char *control = getenv("CUPTIBARE_CONTROL");
 	const char *next = getenv("CUPTIBARE_NEXT");
+	const char *pool = getenv("CUPTIBARE_POOL");
+	size_t limit = pool ? strtoul(pool, NULL, 10) : 0, size = sizeof(limit);
 	pthread_t t;
 
+	if (pool && cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &size, &limit))
+		fprintf(stderr, "cuptibare: no pool of %zu\n", limit);
 	if (next)
 		load_next(next);
 	if (control ? pthread_create(&t, NULL, obey, control) : on()) {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that profiles itself: torch_profiled.py. Prints one line of JSON: the kernels its own profiler saw.
+"""A program that profiles itself: torch_profiled.py [--wait]. Prints one line of JSON: the kernels its profiler saw.
 
-Under gpubpf one of the two must do without CUPTI, and neither may lose in silence.
+Under gpubpf one of the two must do without CUPTI, and neither may lose in silence. --wait: says ready when its own
+profiler is on, and goes on when a line comes on standard input.
 """
 import json
+import sys
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -12,6 +14,9 @@ x = torch.zeros(1 << 16, device="cuda")
 x.add_(1)
 torch.cuda.synchronize()
 with profile(activities=[ProfilerActivity.CUDA]) as prof:
+    if "--wait" in sys.argv:
+        print("ready", file=sys.stderr, flush=True)
+        sys.stdin.readline()
     for _ in range(2000):
         x.add_(1)
     torch.cuda.synchronize()
