@@ -121,7 +121,8 @@ T(calls_inside_calls_are_nested)
 	activity(GPUBPF_ACTIVITY_KERNEL, 13, w.now - 2000, w.now - 1000);
 	finish();
 	expect_verdict(LEDGER_UNCONTRADICTED);
-	CHECK(line(2)->calls == 1 && line(2)->nested == 2 && line(2)->matched == 1 && line(2)->executions == 1);
+	CHECK(line(2)->calls == 1 && line(2)->nested == 2 && line(2)->matched == 1 &&
+	      line(2)->executions == 1);
 	CHECK(line(0)->calls == 1 && !line(0)->nested && line(0)->matched == 1);
 	a = with_id(11);
 	CHECK(a.link == JOIN_JOINED && a.has_call && a.call.of_shim && a.call.entry == 1001000 + 100);

@@ -39,6 +39,7 @@ struct sc_options {
 	uint64_t early_ns;                   /* SIMCUPTI_EARLY_NS */
 	uint64_t flush_ms, order_ms;         /* SIMCUPTI_FLUSH_MS, _ORDER_MS */
 	bool hold;                           /* SIMCUPTI_HOLD */
+	bool empty;                          /* SIMCUPTI_EMPTY */
 	unsigned order, abort;               /* SIMCUPTI_ORDER, _ABORT */
 };
 
