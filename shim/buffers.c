@@ -43,6 +43,12 @@ void buffers__begin(void)
 	atomic_store(&b.unserved, 0);
 }
 
+/* A record begins with its kind, which is never 0. */
+static volatile uint32_t *first_word(uint8_t *buffer)
+{
+	return (volatile uint32_t *)(void *)buffer;
+}
+
 /* The lowest: what was used before is in memory already. -1: none. */
 static int take_bit(_Atomic uint64_t *word)
 {
@@ -67,6 +73,7 @@ void buffers__requested(uint8_t **buffer, size_t *size, size_t *max_records)
 		atomic_fetch_or(&b.held, 1ull << i);
 		*buffer = b.pool + (size_t)i * BUFFER_BYTES;
 		*size = BUFFER_BYTES;
+		*first_word(*buffer) = 0;
 		return;
 	}
 	atomic_fetch_add_explicit(&b.unserved, 1, memory_order_relaxed);
@@ -120,6 +127,20 @@ void buffers__release(unsigned i)
 uint64_t buffers__held(void)
 {
 	return atomic_load(&b.held);
+}
+
+/* CUPTI writes there meanwhile: whether a word is 0 yet is all that is asked. */
+__attribute__((no_sanitize("thread"))) uint64_t buffers__begun(uint64_t held)
+{
+	uint64_t begun = 0;
+
+	for (uint64_t left = held; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (*first_word(b.pool + (size_t)i * BUFFER_BYTES))
+			begun |= 1ull << i;
+	}
+	return begun;
 }
 
 uint64_t buffers__unserved(void)

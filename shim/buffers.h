@@ -28,7 +28,9 @@ uint64_t buffers__take(void);
 uint8_t *buffers__bytes(unsigned i, size_t *valid);
 void buffers__release(unsigned i);
 
-uint64_t buffers__held(void);     /* by CUPTI, a bit each */
+uint64_t buffers__held(void); /* by CUPTI, a bit each */
+/* Of these: those in which a record has its place. The others may lie with CUPTI until a forced flush. */
+uint64_t buffers__begun(uint64_t held);
 uint64_t buffers__unserved(void); /* requests of this session that got a scratch buffer */
 
 #endif

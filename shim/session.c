@@ -22,6 +22,8 @@
 #define WAIT_WORK (2000 * MS)     /* for device work; the recorder waits 3 s in all */
 #define WAIT_WORK_EXIT (250 * MS) /* of the 500 ms that the exit of a process waits */
 #define QUIET (100 * MS)          /* without a record: nothing more is expected */
+#define QUIET_UNSURE                                                                                         \
+	(500 * MS) /* the same where CUPTI holds an empty buffer and calls stay without a record */
 #define POLL_US 5000
 #define SETTLE_US 200
 #define ACTIVITY_HIT 64
@@ -50,7 +52,10 @@ static struct {
 	struct gpubpf_activity batch[ACTIVITY_HIT];
 	uint32_t nbatch;
 	uint64_t device_seen; /* kernels, copies and sets of calls, not of graphs */
-	uint64_t last_seen;   /* when one came last */
+	uint64_t
+		graphs_seen; /* launches of graphs of which a record came; fewer, where they came in another order */
+	uint32_t last_graph; /* correlation id of the latest one */
+	uint64_t last_seen;  /* when one came last */
 	uint64_t dropped, in_flight, bad_said;
 	bool ending, forced;
 	bool has_first, has_last;
@@ -271,7 +276,7 @@ static void begin(enum gpubpf_arming how)
 
 	s.report = (struct report){ .session = session, .arming = how, .began = now_ns() };
 	s.enabled = s.nbatch = 0;
-	s.device_seen = s.dropped = s.in_flight = s.bad_said = 0;
+	s.device_seen = s.graphs_seen = s.dropped = s.in_flight = s.bad_said = 0;
 	s.ending = s.forced = s.has_first = s.has_last = false;
 	s.names_at = s.names_part = 0;
 	s.names_pause = NAMES_AGAIN_SECONDS;
@@ -353,6 +358,14 @@ static void send_batch(void)
 	s.nbatch = 0;
 }
 
+static void saw_graph(uint32_t correlation)
+{
+	if (s.graphs_seen && (int32_t)(correlation - s.last_graph) <= 0)
+		return;
+	s.last_graph = correlation;
+	s.graphs_seen++;
+}
+
 static int keep(const struct gpubpf_activity *a, void *arg)
 {
 	bool device = a->kind >= GPUBPF_ACTIVITY_KERNEL && a->kind <= GPUBPF_ACTIVITY_SET;
@@ -374,6 +387,8 @@ static int keep(const struct gpubpf_activity *a, void *arg)
 		s.last_seen = now_ns();
 		s.device_seen += !(a->flags & GPUBPF_ACTIVITY_HAS_NODE);
 	}
+	if (a->kind == GPUBPF_ACTIVITY_GRAPH || a->flags & GPUBPF_ACTIVITY_HAS_NODE)
+		saw_graph(a->correlation);
 	s.batch[s.nbatch++] = *a;
 	if (s.nbatch == ACTIVITY_HIT)
 		send_batch();
@@ -507,10 +522,21 @@ static void stop_calls(enum session_end why, uint64_t *stopped)
 	s.ending = true;
 }
 
+/* How long nothing must have come for nothing more to be expected; UINT64_MAX: something is. */
+static uint64_t quiet_enough(uint64_t held, const struct batch_totals *t)
+{
+	if (!held)
+		return QUIET;
+	if (buffers__begun(held))
+		return UINT64_MAX;
+	return s.device_seen >= t->device && s.graphs_seen >= t->graphs ? QUIET : QUIET_UNSURE;
+}
+
 /*
  * Polls until what was launched in the session has come back. Each launch, copy and set that the driver took on has one
  * record; but those captured into a graph have none, and a graph launch has who knows how many: with such, until
- * CUPTI holds no buffer that it had at the end and nothing came for a while. False: the deadline passed.
+ * CUPTI holds no buffer with a record in it that it had at the end, and nothing came for a while. An empty buffer it may
+ * keep for as long as it likes. False: the deadline passed.
  */
 static bool await_work(uint64_t deadline)
 {
@@ -528,7 +554,7 @@ static bool await_work(uint64_t deadline)
 		held &= buffers__held();
 		if (!t.graphs && s.device_seen >= t.device)
 			return true;
-		if (!held && now - s.last_seen >= QUIET)
+		if (now - s.last_seen >= quiet_enough(held, &t))
 			return true;
 		if (now >= deadline || gave_up() || !emit__any_attached())
 			return false;

@@ -17,7 +17,7 @@ struct record_opts {
 	struct opt_list pids, libcuda, cupti;
 	const char *output, *shim;
 	unsigned long long returns, duration, calls, ring_size, max_threads, compress;
-	int system, force, follow, entry_only, no_shim, quiet, verbose;
+	int system, force, follow, entry_only, no_shim, no_host, quiet, verbose;
 	enum attach_method method;
 };
 
@@ -32,6 +32,8 @@ static int parse_method(const char *arg, void *dst, struct err *err)
 	return err_set(err, -EINVAL, "unknown attach method \"%s\": auto, session, multi, perf or percall",
 		       arg);
 }
+
+#define RETURNS_DEFAULT 64
 
 #define O(field) offsetof(struct record_opts, field)
 
@@ -64,6 +66,11 @@ static const struct opt options[] = {
 	  "Probe this file as well, if it is not found by itself.", 0, NULL, 0, NULL },
 	{ 0, "no-shim", OPT_FLAG, NULL, O(no_shim),
 	  "The host observer alone: no shim is put into the command or attached to.", 0, NULL, 0, NULL },
+	{ 0, "no-host", OPT_FLAG, NULL, O(no_host),
+	  "The device observer alone: no probe is put into libcuda. What a launch costs is then CUPTI's part alone; a launch "
+	  "that left no trace on the device cannot be told from one that was captured into a graph, and nothing stands "
+	  "against what CUPTI says.",
+	  0, NULL, 0, NULL },
 	{ 0, "shim", OPT_STRING, "PATH", O(shim),
 	  "This file of the shim: a launched command gets a copy of it instead of the one inside this program; in live "
 	  "processes it is attached to, whatever it is called.",
@@ -141,13 +148,14 @@ static void print_summary(const struct recorder_result *res, const char *output)
 	char calls[FMT_NUM], bytes[FMT_NUM], line[512];
 
 	ledger_headline(&res->ledger, line, sizeof(line));
-	fmt_count(calls, res->calls);
+	fmt_count(calls, res->ledger.host_left_out ? res->ledger.device.handed_calls : res->calls);
 	fmt_bytes(bytes, res->bytes);
 	fprintf(stderr, "gpubpf: %s\n", line);
 	for (unsigned i = 0; i < res->ledger.nreasons; i++)
 		fprintf(stderr, "gpubpf:   %s%s%s\n", res->ledger.reason[i].text,
 			res->ledger.reason[i].remedy[0] ? "; " : "", res->ledger.reason[i].remedy);
-	fprintf(stderr, "gpubpf: %s calls, %s, ended by: %s. Next: gpubpf report %s\n", calls, bytes,
+	fprintf(stderr, "gpubpf: %s calls%s, %s, ended by: %s. Next: gpubpf report %s\n", calls,
+		res->ledger.host_left_out ? " handed over by the device observer" : "", bytes,
 		res->end_reason, output);
 }
 
@@ -196,6 +204,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 		.libcuda = o->libcuda.items,
 		.nlibcuda = o->libcuda.n,
 		.no_shim = o->no_shim,
+		.no_host = o->no_host,
 		.shim_image = &image,
 		.shim_path = o->shim,
 		.cupti_kinds = kinds[0] ? kinds : NULL,
@@ -237,6 +246,10 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--max-threads takes up to 1048576";
 	if (o->no_shim && (o->shim || o->cupti.n))
 		return "--shim and --cupti are for the shim, which --no-shim leaves out";
+	if (o->no_shim && o->no_host)
+		return "--no-shim and --no-host together leave no observer";
+	if (o->no_host && (o->libcuda.n || o->calls || o->entry_only || o->returns != RETURNS_DEFAULT))
+		return "--libcuda, --calls, --entry-only and --returns are for the host observer, which --no-host leaves out";
 	if (o->cupti.n && !command)
 		return "--cupti is for a launched command; in live processes GPUBPF_CUPTI of their environment decides";
 	if (join_kinds(&o->cupti, kinds, kinds_size, &wrong))
@@ -248,7 +261,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1, .returns = 64 };
+	struct record_opts o = { .follow = 1, .compress = 1, .returns = RETURNS_DEFAULT };
 	struct err err = { "" };
 	const char *wrong;
 	pid_t *pids = NULL;

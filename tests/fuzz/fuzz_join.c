@@ -58,7 +58,8 @@ static size_t make_right(uint8_t *p, size_t left)
 
 static void feed(const struct apitab *tab, uint8_t *data, size_t size)
 {
-	struct join_end end = { .stopped_ns = size };
+	/* every other one as if no probe had stood in libcuda */
+	struct join_end end = { .stopped_ns = size, .host_left_out = size / 8 % 2 };
 	static struct ledger l;
 	struct model *m;
 	struct join *j;

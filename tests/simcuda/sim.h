@@ -31,6 +31,8 @@
  * SIMCUPTI_EARLY_NS=NS     The device's times are that much too early.
  * SIMCUPTI_HOLD=1          No buffer is completed but by a forced flush.
  * SIMCUPTI_KEEP_CLOCK=1    cuptiFinalize() keeps the clock that was registered.
+ * SIMCUPTI_EMPTY=1         As soon as a buffer is full or was given back the next one is asked for, by the worker. An empty one stays through
+ *                          cuptiActivityFlushAll(0); a forced flush gives it back with nothing in it.
  * SIMCUPTI_FLUSH_MS=MS     A flush takes so long, with the driver's lock held for reading.
  * SIMCUPTI_CORRELATION=N   The first correlation id. 0 is left out when the counter wraps.
  * SIMCUPTI_VERSION=N       What cuptiGetVersion() says, and the lengths of the records. cupti11/libcupti.so.11.0 is

@@ -9,6 +9,7 @@
  *   fork CHILD · exit                     of the process in `pid`
  *   lose SYMBOL                           a call that was counted and found no room in the ring
  *   wait NS                               nothing happens
+ *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
  *
  * The device observer:
  *
@@ -52,7 +53,7 @@ struct scene {
 	uint64_t now, took, out;
 	uint32_t flags;
 	int32_t result;
-	bool has_out, entry_only;
+	bool has_out, entry_only, alone;
 	char text[256];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
@@ -129,10 +130,11 @@ static void call(struct scene *s, const char *symbol, char *args)
 		memcpy(u.c.words + GPUBPF_WORDS_MAX, s->text, u.c.nblob);
 	}
 	u.c.size = (uint16_t)(sizeof(u.c) + 8 * GPUBPF_WORDS_MAX + ((u.c.nblob + 7) & ~7u));
-	count(s, u.c.api);
 	s->entry = s->now;
 	s->took_last = s->took;
-	if (capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
+	if (!s->alone)
+		count(s, u.c.api);
+	if (!s->alone && capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
 		die(s, "record");
 	s->now += s->took + 500;
 	next_call(s);
@@ -431,6 +433,8 @@ static void line(struct scene *s, char *text)
 		s->counts[id_of(s, text)].lost_ring++;
 	} else if (strcmp(verb, "wait") == 0) {
 		s->now += n;
+	} else if (strcmp(verb, "alone") == 0) {
+		s->alone = true;
 	} else if (!device_line(s, verb, text)) {
 		call(s, verb, text);
 	}
@@ -449,6 +453,9 @@ static void write_meta(struct scene *s)
 	m.mode = "launch";
 	m.attach = "session";
 	m.has_entry_only = m.entry_only = s->entry_only;
+	m.has_host_left_out = m.host_left_out = s->alone;
+	if (s->alone)
+		m.n_api = 0;
 	m.n_command = 1;
 	m.command = command;
 	shim.path = "/usr/lib/libgpubpf-shim.so";

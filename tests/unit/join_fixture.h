@@ -318,6 +318,7 @@ MAYBE void feed(void)
 	ledger_compute(&(struct ledger_input){ .tab = w.tab,
 					       .counts = &w.message,
 					       .status = &w.status,
+					       .host_left_out = w.end.host_left_out,
 					       .footer = w.status.has_footer ? &w.footer : NULL,
 					       .in_file = w.in_file,
 					       .nin_file = GPUBPF_API_MAX,

@@ -268,6 +268,33 @@ T(captured_calls_do_not_hold_up_the_end)
 	CHECK(got.ncalls == 1 && got_status(GPUBPF_STATUS_DISARMED, -1).code == GPUBPF_DISARM_ASKED);
 }
 
+/* The same while CUPTI keeps a buffer in which no record is: it may do so for ever. */
+T(an_empty_buffer_does_not_hold_up_the_end)
+{
+	uint64_t began, took, data = 0;
+	int result = 0;
+
+	CHECK(arm());
+	fake.keeps_empty = true;
+	fake_launch("one", now_ns());
+	session__tick();
+	CHECK(fake.buffer && !fake.used && buffers__held() && !buffers__begun(buffers__held()));
+	fake_call(ABI_API_ENTER, ABI_CBID_cuLaunchKernel, 1u << 30, &data, &result);
+	fake_call(ABI_API_EXIT, ABI_CBID_cuLaunchKernel, 1u << 30, &data, &result);
+	began = now_ns();
+	disarm();
+	took = now_ns() - began;
+	CHECKF(took < 1000000000, "it took %llu ms", (unsigned long long)took / 1000000);
+	CHECK(got_status(GPUBPF_STATUS_DISARMED, -1).code == GPUBPF_DISARM_ASKED && !buffers__held());
+	/* What was in it before is not taken for a record. */
+	CHECK(arm());
+	fake.keeps_empty = false;
+	fake_launch("one", now_ns());
+	CHECK(buffers__begun(buffers__held()) == buffers__held());
+	disarm();
+	CHECK(got.nactivities == 1);
+}
+
 T(open_at_the_end)
 {
 	uint64_t data = 0;

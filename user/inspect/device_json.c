@@ -4,27 +4,35 @@
 #include "model/procs.h"
 #include "usdt/contract.h"
 
-static void ledger_line(json_t *o, const struct ledger_device_line *n)
+static void ledger_line(json_t *o, const struct ledger *l, const struct ledger_device_line *n)
 {
 	json_put_text(o, "population", n->population);
 	json_put_int(o, "calls", n->calls);
-	for (unsigned i = 0; i < DEVICE_TERMS; i++)
-		json_put_int(o, device_terms[i].key,
-			     *(const uint64_t *)((const char *)n + device_terms[i].offset));
+	for (unsigned i = 0; i < DEVICE_TERMS; i++) {
+		if (ledger_device_measured(l, device_terms[i].offset))
+			json_put_int(o, device_terms[i].key,
+				     *(const uint64_t *)((const char *)n + device_terms[i].offset));
+		else
+			json_put_unmeasured(o, device_terms[i].key);
+	}
 	json_object_set_new(o, "unexplained", json_integer(n->unexplained));
 	json_put_int(o, "executions", n->executions);
 }
 
-static json_t *ledger(const struct ledger_device *d)
+static json_t *ledger(const struct ledger *l)
 {
+	const struct ledger_device *d = &l->device;
 	json_t *o = json_object(), *a = json_array();
 
-	json_put_text(o, "computed_by", "this reader, from the records of both observers");
+	json_put_text(o, "computed_by",
+		      l->host_left_out ? "this reader, from the records of the device observer alone"
+				       : "this reader, from the records of both observers");
+	json_put_text(o, "calls_counted_by", l->host_left_out ? "device observer" : "host observer");
 	for (unsigned p = 0; p < JOIN_POPULATIONS; p++)
-		ledger_line(json_add_object(a), &d->line[p]);
+		ledger_line(json_add_object(a), l, &d->line[p]);
 	json_object_set_new(o, "populations", a);
 	a = json_object();
-	ledger_line(a, &d->total);
+	ledger_line(a, l, &d->total);
 	json_object_set_new(o, "total", a);
 	return o;
 }
@@ -203,7 +211,7 @@ json_t *inspect_device_json(const struct inspection *s)
 	t = join__totals(s->join);
 	o = json_object();
 	json_put_text(o, "state", ledger_device_state_name(s->ledger.device.state));
-	json_object_set_new(o, "ledger", ledger(&s->ledger.device));
+	json_object_set_new(o, "ledger", ledger(&s->ledger));
 	json_object_set_new(o, "executions", executions(t));
 	json_object_set_new(o, "graphs", graphs(t));
 	json_object_set_new(o, "causality", causality(s->join));
@@ -211,9 +219,11 @@ json_t *inspect_device_json(const struct inspection *s)
 	json_object_set_new(o, "probes", probes(s));
 	json_object_set_new(o, "losses", losses(t->loss));
 	json_put_int(o, "shim_calls", t->shim_calls);
-	json_put_int(o, "shim_calls_without_host_record", t->shim_calls_no_host);
-	json_put_int(o, "shim_calls_before_host_observer", t->shim_calls_early);
-	json_put_int(o, "shim_calls_after_host_observer", t->shim_calls_late);
+	if (!s->host_left_out) {
+		json_put_int(o, "shim_calls_without_host_record", t->shim_calls_no_host);
+		json_put_int(o, "shim_calls_before_host_observer", t->shim_calls_early);
+		json_put_int(o, "shim_calls_after_host_observer", t->shim_calls_late);
+	}
 	json_put_int(o, "shim_calls_ambiguous", t->shim_calls_ambiguous);
 	json_put_int(o, "names", join__names(s->join));
 	json_put_int(o, "names_incomplete", t->names_incomplete);

@@ -89,9 +89,15 @@ static int ledger(const struct inspection *s, FILE *f)
 
 	for (unsigned i = 0; i < DEVICE_TERMS; i++)
 		shown += i == 0 || term(&d->total, i);
-	fputs("\nLedger of calls that ask the device for work (by the application itself), joined from both observers by this reader;\n"
-	      "calls = the columns behind it but the last; executions: what ran for them on the device\n",
-	      f);
+	if (s->host_left_out)
+		fputs("\nLedger of calls that ask the device for work, as the device observer counted them (host observer: left out);\n"
+		      "calls = the columns behind it but the last; executions: what ran for them on the device; captured into a graph,\n"
+		      "no work, not watched, abandoned: not measured\n",
+		      f);
+	else
+		fputs("\nLedger of calls that ask the device for work (by the application itself), joined from both observers by this reader;\n"
+		      "calls = the columns behind it but the last; executions: what ran for them on the device\n",
+		      f);
 	t = table(columns + shown, 1);
 	if (!t)
 		return -ENOMEM;
@@ -190,8 +196,9 @@ static void causality(const struct inspection *s, FILE *f)
 	const struct join_totals *t = join__totals(s->join);
 	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM];
 
-	fprintf(f, "  starts before their call's entry: %s, %s of them beyond the clock error (%s)\n",
-		fmt_count(a, t->early), fmt_count(b, t->early_beyond),
+	fprintf(f, "  starts before their call's entry%s: %s, %s of them beyond the clock error (%s)\n",
+		s->host_left_out ? ", as CUPTI's callback saw it" : "", fmt_count(a, t->early),
+		fmt_count(b, t->early_beyond),
 		t->has_clock_error ? fmt_ns(c, t->clock_error_ns) : "no bound known");
 	for (unsigned i = 0; i < t->nviolations && i < VIOLATIONS_SHOWN; i++) {
 		struct join_activity act;
@@ -211,10 +218,12 @@ static void links(const struct inspection *s, FILE *f)
 	const struct join_totals *t = join__totals(s->join);
 	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM], d[FMT_NUM];
 
-	fprintf(f,
-		"  executions joined to a call: %s; without the host's record of it: %s; orphans: %s; ambiguous: %s\n",
-		fmt_count(a, t->links[JOIN_JOINED]), fmt_count(b, t->links[JOIN_NO_HOST_CALL]),
-		fmt_count(c, t->links[JOIN_ORPHAN]), fmt_count(d, t->links[JOIN_AMBIGUOUS]));
+	fprintf(f, "  executions joined to a call: %s; ", fmt_count(a, t->links[JOIN_JOINED]));
+	if (!s->host_left_out)
+		fprintf(f, "without the host's record of it: %s; ",
+			fmt_count(b, t->links[JOIN_NO_HOST_CALL]));
+	fprintf(f, "orphans: %s; ambiguous: %s\n", fmt_count(c, t->links[JOIN_ORPHAN]),
+		fmt_count(d, t->links[JOIN_AMBIGUOUS]));
 	if (t->graphs)
 		fprintf(f,
 			"  graphs: %s, launched %s times, %s nodes ran, %s fewer than in each graph's fullest launch\n",

@@ -221,7 +221,10 @@ static json_t *counters(const struct inspection *s)
 	json_t *o = json_object(), *results = json_array(), *globals = json_object();
 
 	json_put_int(o, "time_ns", s->counts->time_ns);
-	json_object_set_new(o, "by_entry_point", api_counts(s));
+	if (s->host_left_out)
+		json_put_unmeasured(o, "by_entry_point");
+	else
+		json_object_set_new(o, "by_entry_point", api_counts(s));
 	for (size_t i = 0; i < s->counts->n_result; i++) {
 		const Gpubpf__ResultCount *c = s->counts->result[i];
 		const struct api *api = apitab__get(s->tab, c->api);
@@ -233,7 +236,10 @@ static json_t *counters(const struct inspection *s)
 		json_put_text(e, "name", cuda_result_name(c->result));
 		json_put_int(e, "calls", c->count);
 	}
-	json_object_set_new(o, "results", results);
+	if (s->host_left_out)
+		json_decref(results);
+	else
+		json_object_set_new(o, "results", results);
 	for (size_t i = 0; i < s->counts->n_global; i++) {
 		json_t *name = json_safe_string(s->counts->global[i]->name);
 
@@ -315,8 +321,12 @@ static json_t *file(const struct inspection *s)
 	for (unsigned k = 0; inspect_block_kind(k); k++)
 		json_put_int(blocks, inspect_block_kind(k), st->blocks[k]);
 	json_object_set_new(o, "blocks", blocks);
-	json_put_int(records, "calls", s->calls);
-	json_put_int(records, "open_calls", s->open_calls);
+	if (s->host_left_out) {
+		json_put_unmeasured(records, "calls");
+	} else {
+		json_put_int(records, "calls", s->calls);
+		json_put_int(records, "open_calls", s->open_calls);
+	}
 	json_put_int(records, "tasks", s->tasks);
 	json_put_int(records, "xids", s->xids);
 	json_put_int(records, "batches", s->batches);
@@ -346,11 +356,17 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 	json_object_set_new(o, "reasons", reasons(s->ledger.reason, s->ledger.nreasons));
 	json_object_set_new(o, "facts", reasons(s->ledger.fact, s->ledger.nfacts));
 	json_object_set_new(o, "metadata", metadata(s));
-	json_object_set_new(o, "entry_points", entry_points(s, apis));
-	if (s->counts) {
-		json_object_set_new(o, "counters", counters(s));
-		json_object_set_new(o, "ledger", ledger(s));
+	json_put_text(o, "host_observer", s->host_left_out ? "left out" : NULL);
+	if (s->host_left_out) {
+		json_put_unmeasured(o, "entry_points");
+		json_put_unmeasured(o, "ledger");
+	} else {
+		json_object_set_new(o, "entry_points", entry_points(s, apis));
 	}
+	if (s->counts)
+		json_object_set_new(o, "counters", counters(s));
+	if (s->counts && !s->host_left_out)
+		json_object_set_new(o, "ledger", ledger(s));
 	if (s->join)
 		json_object_set_new(o, "device", inspect_device_json(s));
 	if (s->footer)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,15 @@ void json_put_if(json_t *o, const char *name, bool there, uint64_t v)
 {
 	if (there)
 		json_put_int(o, name, v);
+}
+
+void json_put_unmeasured(json_t *o, const char *name)
+{
+	char flag[64];
+
+	snprintf(flag, sizeof(flag), "%s_unmeasured", name);
+	json_object_set_new(o, name, json_null());
+	json_object_set_new(o, flag, json_true());
 }
 
 void json_put_text(json_t *o, const char *name, const char *s)

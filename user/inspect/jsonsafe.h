@@ -13,6 +13,8 @@ json_t *json_safe_string(const char *s);
 /* Members of an object; what is absent is left out (R14). */
 void json_put_int(json_t *o, const char *name, uint64_t v);
 void json_put_if(json_t *o, const char *name, bool there, uint64_t v);
+/* A value that nobody observed: null, and NAME_unmeasured beside it. */
+void json_put_unmeasured(json_t *o, const char *name);
 void json_put_text(json_t *o, const char *name, const char *s); /* NULL: absent */
 void json_put_bytes(json_t *o, const char *name, const uint8_t *v,
 		    size_t n); /* hexadecimal; more than 64: absent */

@@ -82,7 +82,7 @@ static int pass(struct inspection *s, struct model *m, bool counting, inspection
 
 static struct join_end end_of(const struct inspection *s)
 {
-	struct join_end end = { 0 };
+	struct join_end end = { .host_left_out = s->host_left_out };
 
 	if (s->footer && s->footer->has_stopped_ns)
 		end.stopped_ns = s->footer->stopped_ns;
@@ -137,6 +137,9 @@ static int read_all(struct inspection *s, struct model *m, inspection_fn *fn, vo
 		join__free(s->join);
 		s->join = NULL;
 	}
+	/* a file that says so and holds such calls is read for what it holds */
+	s->host_left_out = s->meta->host_left_out && !s->calls && !s->open_calls &&
+			   !(s->counts && s->counts->n_api);
 	end = end_of(s);
 	if (s->join)
 		r = no_memory(s, join__finish(s->join, &end), err);
@@ -145,6 +148,7 @@ static int read_all(struct inspection *s, struct model *m, inspection_fn *fn, vo
 	ledger_compute(&(struct ledger_input){ .tab = s->tab,
 					       .counts = s->counts,
 					       .meta = s->meta,
+					       .host_left_out = s->host_left_out,
 					       .status = s->status,
 					       .footer = s->footer,
 					       .in_file = s->in_file,

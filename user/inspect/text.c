@@ -133,6 +133,8 @@ static void capture(const struct inspection *s, FILE *f)
 			fprintf(f, " %u", m->target[i]);
 		putc('\n', f);
 	}
+	if (s->host_left_out)
+		field(f, "observers", "the device observer; host observer: left out (--no-host)");
 	if (m->attach)
 		field(f, "attached by", "%s%s", m->attach,
 		      m->entry_only ? ", entries only: no results, no durations" : "");
@@ -242,6 +244,10 @@ static int entry_points(const struct inspection *s, FILE *f, bool apis)
 	char id[24], where[32];
 	int r;
 
+	if (s->host_left_out) {
+		fputs("\nEntry points: host observer: left out, no probe stood in libcuda\n", f);
+		return 0;
+	}
 	fprintf(f, "\nEntry points: %u armed, %u missing in the driver, %u refused%s\n", s->armed, s->missing,
 		s->refused, apis ? "" : " (--apis lists them)");
 	if (!apis || !s->meta->n_api)
@@ -269,7 +275,7 @@ static int counters(const struct inspection *s, FILE *f)
 	char id[24];
 	int r;
 
-	if (!s->counts)
+	if (!s->counts || s->host_left_out)
 		return 0;
 	fputs("\nAPI calls by entry point (counted in the kernel; nested: made inside another traced call)\n",
 	      f);
@@ -337,7 +343,7 @@ static int ledger(const struct inspection *s, FILE *f)
 	struct fmt_table *t;
 	int r;
 
-	if (!s->ledger.has_counts)
+	if (!s->ledger.has_counts || s->host_left_out)
 		return 0;
 	fputs("\nLedger of API calls, nested ones included: calls = recorded + lost + abandoned + open + unexplained\n",
 	      f);
@@ -362,9 +368,11 @@ static void blocks(const struct inspection *s, FILE *f)
 	for (unsigned k = 0; inspect_block_kind(k); k++)
 		if (st->blocks[k])
 			field(f, inspect_block_kind(k), "%s", fmt_count(a, st->blocks[k]));
-	field(f, "in records", "%s call records, %s of open calls", fmt_count(a, s->calls),
-	      fmt_count(b, s->open_calls));
-	field(f, "", "%s task records, %s GPU error records", fmt_count(a, s->tasks), fmt_count(b, s->xids));
+	if (!s->host_left_out)
+		field(f, "in records", "%s call records, %s of open calls", fmt_count(a, s->calls),
+		      fmt_count(b, s->open_calls));
+	field(f, s->host_left_out ? "in records" : "", "%s task records, %s GPU error records",
+	      fmt_count(a, s->tasks), fmt_count(b, s->xids));
 	if (s->batches)
 		field(f, "", "%s batches of the device observer", fmt_count(a, s->batches));
 	if (st->plain_bytes)

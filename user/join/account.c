@@ -199,12 +199,14 @@ static void count_scalls(struct join *j)
 	struct join_totals *t = &j->totals;
 
 	for (uint32_t i = 0; i < j->scalls.n; i++) {
-		const struct scall *s = scall_at(j, i);
+		struct scall *s = scall_at(j, i);
 		unsigned p = population_of_work(SCALL_WORK(s->info));
 
 		if (p >= JOIN_POPULATIONS)
 			continue;
-		if (s->info & SCALL_AMBIGUOUS)
+		if (j->end.host_left_out)
+			place_alone(j, s);
+		else if (s->info & SCALL_AMBIGUOUS)
 			t->shim_calls_ambiguous++;
 		else if (s->bcall)
 			t->line[BCALL_POPULATION(bcall_at(j, s->bcall - 1)->info)]
@@ -272,6 +274,11 @@ static void worst_first(struct join_totals *t, struct join_violation v)
 		t->nviolations++;
 }
 
+static uint64_t entry_of(const struct join *j, struct scall *s)
+{
+	return j->end.host_left_out ? outermost(j, s)->start : bcall_at(j, s->bcall - 1)->entry;
+}
+
 /* In the order of time, so that a violation's number is an activity's. */
 static void audit(struct join *j)
 {
@@ -280,19 +287,19 @@ static void audit(struct join *j)
 	for (uint32_t i = 0; i < j->ntimed; i++) {
 		const struct act *a = act_at(j, j->order[i]);
 		const struct session *s = session_of(j, a);
-		const struct bcall *b;
+		uint64_t entry;
 
 		if (judge_link(j, a) != JOIN_JOINED || judge_time(j, a) != JOIN_TIME_VALID ||
 		    !is_execution(key_of(j, a)->kind))
 			continue;
-		b = bcall_at(j, scall_at(j, a->call - 1)->bcall - 1);
-		if (a->start >= b->entry)
+		entry = entry_of(j, scall_at(j, a->call - 1));
+		if (a->start >= entry)
 			continue;
 		t->early++;
-		t->early_beyond += !s->pub.has_clock_error || b->entry - a->start > s->pub.clock_error_ns;
-		if (b->entry - a->start > t->early_worst_ns)
-			t->early_worst_ns = b->entry - a->start;
-		worst_first(t, (struct join_violation){ i, b->entry - a->start });
+		t->early_beyond += !s->pub.has_clock_error || entry - a->start > s->pub.clock_error_ns;
+		if (entry - a->start > t->early_worst_ns)
+			t->early_worst_ns = entry - a->start;
+		worst_first(t, (struct join_violation){ i, entry - a->start });
 	}
 }
 
@@ -336,11 +343,14 @@ void account(struct join *j)
 	for (size_t i = 0; i < j->procs.n; i++)
 		for (unsigned probe = 0; probe < GPUBPF_PROBES; probe++)
 			count_gaps(j, hmap__at(&j->procs, i), probe);
-	for (uint32_t i = 0; i < j->bcalls.n; i++)
+	for (uint32_t i = 0; i < j->bcalls.n && !j->end.host_left_out; i++)
 		place(j, bcall_at(j, i));
+	if (j->end.host_left_out) /* its calls come before what explains them */
+		count_scalls(j);
 	for (size_t i = 0; i < j->sessions.n; i++)
 		account_session(j, session_at(j, i));
-	count_scalls(j);
+	if (!j->end.host_left_out)
+		count_scalls(j);
 	count_graphs(j);
 	count_unknown_graphs(j);
 	audit(j);

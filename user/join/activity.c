@@ -167,7 +167,7 @@ enum join_link judge_link(const struct join *j, const struct act *a)
 		return JOIN_OTHER_CALL;
 	if (s->info & SCALL_AMBIGUOUS)
 		return JOIN_AMBIGUOUS;
-	return s->bcall ? JOIN_JOINED : JOIN_NO_HOST_CALL;
+	return s->bcall || j->end.host_left_out ? JOIN_JOINED : JOIN_NO_HOST_CALL;
 }
 
 static void mark_calls(struct join *j, const struct act *a, enum join_time time)
@@ -180,6 +180,13 @@ static void mark_calls(struct join *j, const struct act *a, enum join_time time)
 	s = scall_at(j, a->call - 1);
 	if (s->info >> SCALL_ACTS_SHIFT < UINT32_MAX >> SCALL_ACTS_SHIFT)
 		s->info += 1u << SCALL_ACTS_SHIFT;
+	if (j->end.host_left_out) {
+		s = outermost(j, s);
+		s->info |= SCALL_RAN;
+		if (time == JOIN_TIME_VALID || time == JOIN_TIME_UNANCHORED)
+			s->info |= SCALL_VALID;
+		return;
+	}
 	if (!s->bcall)
 		return;
 	b = bcall_at(j, s->bcall - 1);

@@ -14,7 +14,7 @@ int join__finish(struct join *j, const struct join_end *end)
 	if (!rc)
 		rc = sessions_finish(j);
 	if (!rc)
-		rc = match_calls(j);
+		rc = end->host_left_out ? nest_calls(j) : match_calls(j);
 	if (!rc)
 		rc = match_activities(j);
 	if (!rc)
@@ -76,11 +76,27 @@ static void fill_host_call(const struct join *j, const struct bcall *b, struct j
 		to->ret = add_clamped(b->entry, unpack_dur(b->dur));
 }
 
+static void fill_shim_call(const struct join *j, const struct session *s, const struct scall *c,
+			   struct join_host_call *to)
+{
+	const struct sthread *th = hmap__at(&j->sthreads, c->thread);
+
+	*to = (struct join_host_call){ .proc = s->pub.proc,
+				       .of_shim = true,
+				       .tid = (uint32_t)th->key[1],
+				       .population = population_of_work(SCALL_WORK(c->info)),
+				       .entry = c->start,
+				       .has_return = !(c->info & SCALL_NO_END),
+				       .failed = (c->info & SCALL_FAILED) != 0 };
+	if (to->has_return)
+		to->ret = add_clamped(c->start, unpack_dur(c->dur));
+}
+
 void join__activity(const struct join *j, size_t i, struct join_activity *to)
 {
 	const struct act *a = act_at(j, j->order[i]);
 	const struct session *s = session_of(j, a);
-	const struct scall *call;
+	struct scall *call;
 
 	join__activity_brief(j, i, to);
 	if (to->kind == GPUBPF_ACTIVITY_KERNEL && a->aux) {
@@ -98,7 +114,9 @@ void join__activity(const struct join *j, size_t i, struct join_activity *to)
 	to->call_start = call->start;
 	to->call_failed = (call->info & SCALL_FAILED) != 0;
 	to->has_call = to->link == JOIN_JOINED;
-	if (to->has_call)
+	if (to->has_call && j->end.host_left_out)
+		fill_shim_call(j, s, outermost(j, call), &to->call);
+	else if (to->has_call)
 		fill_host_call(j, bcall_at(j, call->bcall - 1), &to->call);
 }
 

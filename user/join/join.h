@@ -42,6 +42,12 @@ struct join_end {            /* what is known of the capture as a whole; zero wh
 	uint64_t stopped_ns; /* host calls that began later were not recorded (gpubpf.Footer) */
 	uint64_t lost_items[GPUBPF_PROBES]; /* by BPF and by the writer (gpubpf.ProbeCounts): exact */
 	bool has_lost_items;
+	/*
+	 * No probe stood in libcuda (gpubpf.Meta): the shim's calls stand for the host's. A call is then the outermost
+	 * one of its thread that asks for work, its entry and return are those of CUPTI's callbacks, and nothing says
+	 * whether it was captured into a graph or asked for nothing.
+	 */
+	bool host_left_out;
 };
 int join__finish(struct join *j, const struct join_end *end); /* 0 or -ENOMEM */
 void join__free(struct join *j);                              /* NULL is fine */
@@ -59,7 +65,7 @@ enum join_time {
 };
 
 enum join_link {
-	JOIN_JOINED = 0,   /* host call, shim call, activity */
+	JOIN_JOINED = 0, /* host call, shim call, activity; shim call, activity where the host was left out */
 	JOIN_NO_HOST_CALL, /* a shim call, but the host recorded none: lost, or after it stopped */
 	JOIN_ORPHAN,       /* no shim call has this correlation id */
 	JOIN_AMBIGUOUS,    /* its shim call fits several host calls, or the id several shim calls */
@@ -91,6 +97,7 @@ struct join_lane { /* where it ran; number: join_activity.lane */
 
 struct join_host_call {
 	const struct proc *proc; /* proc->selected: the reader asked for it */
+	bool of_shim; /* the host observer was left out: tid is of its pid namespace, api means nothing */
 	uint32_t tid;
 	uint16_t api;
 	unsigned population;
@@ -219,6 +226,7 @@ struct join_line {
 	uint64_t unexplained;
 	uint64_t executions; /* activities joined to calls of this population, whatever their times */
 	uint64_t nested;     /* calls inside other traced calls: in no term */
+	/* join_end.host_left_out: calls are the shim's; captured, no_work and outside were not measured and are 0 */
 };
 
 struct join_times {              /* R21, one per kind */

@@ -38,7 +38,7 @@ struct scall {
 	uint32_t dur; /* pack_dur() */
 	uint32_t correlation;
 	uint32_t thread; /* number of a struct sthread */
-	uint32_t bcall;  /* reference */
+	uint32_t bcall;  /* reference; with SCALL_NESTED: of the scall around it */
 	uint32_t next;   /* reference: another with the same session and correlation id */
 	uint32_t info;
 };
@@ -50,6 +50,10 @@ enum {
 	SCALL_AMBIGUOUS = 1 << 5,
 	SCALL_COUNTED = 1 << 6, /* by the count of graph nodes */
 	SCALL_EARLY = 1 << 7,   /* entered before the host observer stood in its way */
+	SCALL_NESTED =
+		1 << 8, /* the host observer was left out, and this is inside another call of its thread */
+	SCALL_RAN = 1 << 9,    /* the same: something ran for it, or for one inside it */
+	SCALL_VALID = 1 << 10, /* with times that hold */
 };
 #define SCALL_ACTS_SHIFT 12 /* above: how many things ran for it, as far as that fits */
 
@@ -80,7 +84,8 @@ struct bthread {         /* a thread of a process life, as the host sees it */
 struct sthread {         /* a thread of a session, as the shim sees it */
 	uint64_t key[2]; /* session, tid in its own pid namespace */
 	uint32_t number;
-	uint32_t bthread; /* reference */
+	uint32_t bthread;       /* reference */
+	uint32_t ncalls, first; /* of its calls in the order, while nesting */
 };
 
 struct ns_thread {       /* ids of a thread, from a task record */
@@ -304,6 +309,10 @@ int keys_finish(struct join *j);
 
 /* match.c: host call ↔ shim call */
 int match_calls(struct join *j);
+/* alone.c: the shim's calls where the host observer was left out */
+int nest_calls(struct join *j);
+struct scall *outermost(const struct join *j, struct scall *s);
+void place_alone(struct join *j, const struct scall *s);
 /* activity.c: shim call ↔ activity, and the judgement of times */
 int match_activities(struct join *j);
 void drop_index(struct join *j);

@@ -316,7 +316,13 @@ static enum ledger_verdict judge(const struct ledger_input *in, struct ledger *l
 		       "the capture holds no counters: what is missing cannot be known");
 		return LEDGER_NOT_EVALUABLE;
 	}
-	if (l->total.calls == 0 && l->total.in_file == 0 && l->total.recorded == 0) {
+	if (in->host_left_out && !l->device.total.calls && !l->device.handed_calls && !l->device.activities) {
+		REASON(l, "no_calls", 0,
+		       "gpubpf doctor -p PID says whether the process has the shim, and whether CUPTI works",
+		       "the device observer handed over nothing, and the host observer was left out");
+		return LEDGER_EMPTY;
+	}
+	if (!in->host_left_out && l->total.calls == 0 && l->total.in_file == 0 && l->total.recorded == 0) {
 		REASON(l, "no_calls", 0,
 		       "gpubpf doctor -p PID says whether the process has loaded the driver",
 		       "no call of a traced entry point was counted");
@@ -334,6 +340,7 @@ void ledger_compute(const struct ledger_input *in, struct ledger *l)
 		l->line[p].population = api_population_names[p];
 	l->total.population = "all calls";
 	l->has_counts = in->counts != NULL;
+	l->host_left_out = in->host_left_out;
 	l->has_in_file = in->in_file != NULL;
 	if (in->counts)
 		add_counts(in, l);
@@ -378,6 +385,11 @@ void ledger_headline(const struct ledger *l, char *buf, size_t n)
 	ledger_device_text(l, device, sizeof(device));
 	switch (l->verdict) {
 	case LEDGER_UNCONTRADICTED:
+		if (l->host_left_out) {
+			snprintf(buf, n, "%s: %s, and nothing contradicts it (host observer: left out)", name,
+				 device);
+			return;
+		}
 		snprintf(buf, n,
 			 "%s: %" PRIu64
 			 " calls counted by the host observer, and nothing contradicts it (%s)",
@@ -399,6 +411,9 @@ void ledger_headline(const struct ledger *l, char *buf, size_t n)
 
 void ledger_fill_footer(const struct ledger *l, struct ledger_footer *store, Gpubpf__Footer *footer)
 {
+	footer->verdict = (char *)ledger_verdict_name(l->verdict);
+	if (l->host_left_out)
+		return;
 	for (unsigned p = 0; p < API_POPULATIONS; p++) {
 		const struct ledger_line *n = &l->line[p];
 		Gpubpf__LedgerLine *to = store->lines[p] = &store->line[p];
@@ -420,5 +435,4 @@ void ledger_fill_footer(const struct ledger *l, struct ledger_footer *store, Gpu
 	}
 	footer->n_ledger = API_POPULATIONS;
 	footer->ledger = store->lines;
-	footer->verdict = (char *)ledger_verdict_name(l->verdict);
 }

@@ -35,7 +35,7 @@ enum ledger_verdict {
 	LEDGER_NOT_EVALUABLE = 0,  /* no counters in the capture */
 	LEDGER_EMPTY = 1,          /* no call was counted */
 	LEDGER_INCOMPLETE = 2,     /* something is known to be missing; the reasons name it */
-	LEDGER_UNCONTRADICTED = 3, /* one observer, and nothing contradicts it */
+	LEDGER_UNCONTRADICTED = 3, /* one observer, whichever, and nothing contradicts it */
 	LEDGER_RECONCILED =
 		4, /* two observers agree on every call: not reachable with the host observer alone */
 };
@@ -90,13 +90,19 @@ struct ledger_device {
 	bool agrees; /* WHOLE, and every call is accounted for by both */
 	struct ledger_device_line line[JOIN_POPULATIONS], total;
 	uint64_t activities;
-	unsigned reason; /* enum gpubpf_reason of the first session that failed; 0: none given */
+	uint64_t handed_calls; /* items of calls_v1 as BPF counted them: all work, allocations and waits */
+	unsigned reason;       /* enum gpubpf_reason of the first session that failed; 0: none given */
 	uint64_t failed_sessions;
 };
 
 struct ledger {
 	enum ledger_verdict verdict;
-	bool has_counts;  /* the lines mean something */
+	bool has_counts; /* the lines mean something */
+	/*
+	 * No probe stood in libcuda: the host's lines mean nothing, and the device lines' calls are those that the shim
+	 * saw. `captured`, `no_work`, `outside` and `abandoned` were then not measured (ledger_device_measured()).
+	 */
+	bool host_left_out;
 	bool has_in_file; /* the file's records were counted */
 	struct ledger_line line[API_POPULATIONS], total;
 	struct ledger_reason reason[LEDGER_REASONS_MAX]; /* why it is incomplete, empty or not evaluable */
@@ -111,6 +117,7 @@ struct ledger_input {
 	const Gpubpf__Counts *counts; /* NULL: none in the capture */
 	const Gpubpf__Meta *meta;     /* armed, missing and refused entry points; NULL: not considered */
 
+	bool host_left_out; /* gpubpf.Meta.host_left_out, where no call contradicts it */
 	/* Recording: libraries that a traced process had loaded before probes stood in them. Reading: 0, the notes of
 	 * `meta` tell. */
 	uint64_t late_libraries;
@@ -142,6 +149,8 @@ struct ledger_footer {
 };
 void ledger_fill_footer(const struct ledger *l, struct ledger_footer *store, Gpubpf__Footer *footer);
 
+/* Whether somebody could see this term of a device line (by its offset): false is neither 0 nor absent (R14). */
+bool ledger_device_measured(const struct ledger *l, size_t term);
 const char *ledger_device_state_name(enum ledger_device_state s); /* "none", "whole" … */
 
 /* gpubpf.GlobalCount.name of an enum gpubpf_global; NULL beyond the known ones. */

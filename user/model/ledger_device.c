@@ -56,7 +56,7 @@ static void fill_line(const struct ledger_input *in, struct ledger *l, unsigned 
 	struct ledger_device_line *d = &l->device.line[p];
 
 	/* counters of a recorder that was killed are older than the last records */
-	d->calls = in->footer ? entered(in, p) : j->calls;
+	d->calls = in->footer && !in->host_left_out ? entered(in, p) : j->calls;
 	d->matched = j->matched;
 	d->failed = j->failed;
 	d->captured = j->captured;
@@ -316,7 +316,14 @@ static void name_terms(struct ledger *l, const struct join_totals *t)
 			       "%s: %" PRIu64 " calls fit more than one call of the device observer",
 			       d->population, d->ambiguous);
 		/* that nothing at all was delivered is said once */
-		if (d->unexplained > 0 && l->device.state != LEDGER_DEVICE_SILENT)
+		if (d->unexplained > 0 && l->device.state != LEDGER_DEVICE_SILENT && l->host_left_out)
+			REASON(l, "device_unexplained", (uint64_t)d->unexplained,
+			       "record with both observers: gpubpf record without --no-host",
+			       "%s: of %" PRIu64 " calls that the device observer saw %" PRId64
+			       " left no trace on the device: captured into a graph, of nothing, or lost; the host "
+			       "observer, which tells, was left out",
+			       d->population, d->calls, d->unexplained);
+		else if (d->unexplained > 0 && l->device.state != LEDGER_DEVICE_SILENT)
 			REASON(l, "device_unexplained", (uint64_t)d->unexplained, "",
 			       "%s: of %" PRIu64 " calls %" PRId64
 			       " left no trace on the device, and nothing explains it",
@@ -371,6 +378,10 @@ static void name_device_facts(const struct join_totals *t, struct ledger *l)
 		     " calls were not watched by the device observer: made before it was armed, after it ended, or in one "
 		     "of %" PRIu64 " processes that it was never armed in",
 		     l->device.total.outside, l->device.total.calls, t->processes_unwatched);
+	if (l->host_left_out)
+		FACT(l, "host_left_out", 0, "",
+		     "host observer: left out (--no-host). Calls are those that the device observer saw; one that it did not "
+		     "see, a CUDA call outside its sessions, or a call captured into a graph has no witness");
 	if (t->graph_unknown)
 		FACT(l, "graph_nodes_unknown", t->graph_unknown, "",
 		     "%" PRIu64
@@ -407,6 +418,9 @@ void ledger_device(const struct ledger_input *in, struct ledger *l)
 	for (unsigned p = 0; p < JOIN_POPULATIONS; p++)
 		d->line[p].population = api_population_names[p];
 	d->total.population = "all calls for work";
+	for (size_t i = 0; in->counts && i < in->counts->n_probe; i++)
+		if (!strcmp(in->counts->probe[i]->probe, usdt_contract_probes[GPUBPF_PROBE_CALLS]))
+			d->handed_calls = in->counts->probe[i]->items;
 	if (!in->join) {
 		d->state = in->counts && in->counts->n_probe && !in->in_file ? LEDGER_DEVICE_UNREAD
 									     : LEDGER_DEVICE_NONE;
@@ -428,7 +442,8 @@ void ledger_device(const struct ledger_input *in, struct ledger *l)
 	name_terms(l, t);
 	name_causality(t, l);
 	name_device_facts(t, l);
-	d->agrees = d->state == LEDGER_DEVICE_WHOLE && d->total.calls && accounted(&d->total);
+	d->agrees = !in->host_left_out && d->state == LEDGER_DEVICE_WHOLE && d->total.calls &&
+		    accounted(&d->total);
 }
 
 void ledger_device_text(const struct ledger *l, char *buf, size_t n)
@@ -438,6 +453,14 @@ void ledger_device_text(const struct ledger *l, char *buf, size_t n)
 
 	switch (d->state) {
 	case LEDGER_DEVICE_UNREAD:
+		if (l->host_left_out) {
+			snprintf(buf, n,
+				 "%" PRIu64
+				 " calls of all kinds handed over by the device observer alone, read with "
+				 "the file",
+				 d->handed_calls);
+			return;
+		}
 		snprintf(buf, n, "what the device observer recorded is joined when the file is read");
 		return;
 	case LEDGER_DEVICE_FAILED:
@@ -454,6 +477,12 @@ void ledger_device_text(const struct ledger *l, char *buf, size_t n)
 				 "both observers agree on all %" PRIu64 " calls that ask for work: %" PRIu64
 				 " executions",
 				 d->total.calls, d->total.executions);
+		else if (l->host_left_out)
+			snprintf(buf, n,
+				 "%" PRIu64
+				 " calls that ask for work counted by the device observer alone, %" PRIu64
+				 " of them matched or failed: %" PRIu64 " executions",
+				 d->total.calls, d->total.matched + d->total.failed, d->total.executions);
 		else
 			snprintf(buf, n,
 				 "the device observer accounts for %" PRIu64 " of %" PRIu64
@@ -466,6 +495,14 @@ void ledger_device_text(const struct ledger *l, char *buf, size_t n)
 			buf, n,
 			"no device observer in this capture: what the GPU did about these calls was not seen");
 	}
+}
+
+bool ledger_device_measured(const struct ledger *l, size_t term)
+{
+	return !l->host_left_out || (term != offsetof(struct ledger_device_line, captured) &&
+				     term != offsetof(struct ledger_device_line, no_work) &&
+				     term != offsetof(struct ledger_device_line, outside) &&
+				     term != offsetof(struct ledger_device_line, abandoned));
 }
 
 const char *ledger_device_state_name(enum ledger_device_state s)

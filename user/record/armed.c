@@ -237,7 +237,10 @@ void recorder_shims_unheard(struct recorder *r, uint64_t calls)
 		"the shim was not heard of although CUDA was used: the driver did not load it (an environment that was "
 		"cleared, a setuid program, another root directory), so the host observer was on its own";
 
-	if (!r->o->command || !r->res->shims || r->res->sessions || !calls)
+	if (r->o->no_host)
+		text = "the shim was not heard of: no CUDA was used, or the driver did not load it (an environment that "
+		       "was cleared, a setuid program, another root directory); without the host observer nobody can tell";
+	if (!r->o->command || !r->res->shims || r->res->sessions || (!calls && !r->o->no_host))
 		return;
 	recorder_note(r, "callback_missing", text, 0);
 	recorder_say(r, "%s", text);

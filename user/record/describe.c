@@ -29,6 +29,7 @@ static size_t list_options(const struct recorder_opts *o, Gpubpf__Option *opt, c
 		{ "max_threads", o->attach.max_threads ? o->attach.max_threads : 16384 },
 		{ "follow", o->follow },
 		{ "shim", !o->no_shim },
+		{ "host", !o->no_host },
 		{ "zstd_level", (uint64_t)o->file.zstd_level },
 	};
 	size_t n = 0;
@@ -86,6 +87,10 @@ int recorder_describe(struct recorder *r)
 	m.entry_only = attach__entry_only(r->attach, &unsafe);
 	m.has_measure_one_of = true;
 	m.measure_one_of = attach__measure_one_of(r->attach);
+	m.has_host_left_out = o->no_host;
+	m.host_left_out = o->no_host;
+	if (o->no_host) /* properties of probes that are not there */
+		m.has_entry_only = m.has_measure_one_of = false;
 	e = capture_writer__meta(r->writer, &m, r->err);
 out:
 	free(h);

@@ -62,6 +62,7 @@ static int write_footer(struct recorder *r, struct recorder_counts *counts)
 		.dropped = capture_writer__dropped_calls(r->writer),
 		.ndropped = GPUBPF_API_MAX,
 		.late_libraries = r->late_libraries,
+		.host_left_out = r->o->no_host,
 	};
 	Gpubpf__Footer f = GPUBPF__FOOTER__INIT;
 	struct ledger_footer store;

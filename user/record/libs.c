@@ -77,6 +77,19 @@ static void find_for_command(struct recorder *r)
 			   known ? exe : NULL);
 }
 
+/* What a target has mapped; that it cannot be looked at ends the recording, whichever observer is wanted. */
+static int find_in_target(struct recorder *r, struct liblist *libs, pid_t pid)
+{
+	int e = libfind_mapped(libs, pid);
+
+	if (e == -ESRCH)
+		return err_set(r->err, e, "process %d is gone", pid);
+	if (e == -EACCES || e == -EPERM)
+		return err_set(r->err, e,
+			       "not allowed to look at process %d; run as root, or with CAP_SYS_PTRACE", pid);
+	return 0;
+}
+
 static int find_all(struct recorder *r)
 {
 	const struct recorder_opts *o = r->o;
@@ -89,14 +102,9 @@ static int find_all(struct recorder *r)
 	for (size_t i = 0; i < o->npids; i++) {
 		size_t before = r->libs.n;
 
-		e = libfind_mapped(&r->libs, o->pids[i]);
-		if (e == -ESRCH)
-			return err_set(r->err, e, "process %d is gone", o->pids[i]);
-		if (e == -EACCES || e == -EPERM)
-			return err_set(
-				r->err, e,
-				"not allowed to look at process %d; run as root, or with CAP_SYS_PTRACE",
-				o->pids[i]);
+		e = find_in_target(r, &r->libs, o->pids[i]);
+		if (e)
+			return e;
 		/* one that has not loaded it yet; children may load another than their parent has */
 		if (r->libs.n == before || o->follow)
 			libfind_process_candidates(&r->libs, o->pids[i]);
@@ -110,13 +118,30 @@ static int find_all(struct recorder *r)
 	return 0;
 }
 
+/* --no-host: the capture says itself that nothing stood in libcuda, and that it was meant. */
+static int leave_out(struct recorder *r)
+{
+	struct liblist libs = { 0 };
+	int e = 0;
+
+	for (size_t i = 0; i < r->o->npids && !e; i++)
+		e = find_in_target(r, &libs, r->o->pids[i]);
+	liblist_free(&libs);
+	return e ? e
+		 : recorder_note(r, "host_left_out",
+				 "the host observer was left out (--no-host): no probe stood in libcuda", 0);
+}
+
 /* A file that some loader might pick may be no driver (a stub, another machine's): that is said, not fatal. A
  * file that a target has mapped, or that the user named, must work. */
 int recorder_libraries(struct recorder *r)
 {
-	int e = find_all(r);
 	size_t named = r->o->nlibcuda;
+	int e;
 
+	if (r->o->no_host)
+		return leave_out(r);
+	e = find_all(r);
 	for (size_t i = 0; i < r->libs.n && !e; i++) {
 		struct libfile *f = &r->libs.files[i];
 		struct err why = { "" };
@@ -142,6 +167,8 @@ static void look_at(struct recorder *r, pid_t pid)
 {
 	size_t before = r->libs.n;
 
+	if (r->o->no_host)
+		return;
 	libfind_mapped(&r->libs, pid);
 	for (size_t i = before; i < r->libs.n; i++) {
 		struct err why = { "" };
@@ -169,7 +196,7 @@ static bool searched_before(struct recorder *r, uint64_t key)
 
 void recorder_execed(struct recorder *r)
 {
-	for (size_t k = 0; k < r->nexeced; k++) {
+	for (size_t k = 0; k < r->nexeced && !r->o->no_host; k++) {
 		uint64_t key = libfind_process_key(r->execed[k]);
 		size_t before = r->libs.n;
 
@@ -217,6 +244,8 @@ void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 		recorder_shim_look(r, ev->view_pid);
 		return;
 	}
+	if (r->o->no_host)
+		return;
 	if (!f) {
 		look_at(r, ev->view_pid);
 		f = find_library(r, ev);

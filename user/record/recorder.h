@@ -27,6 +27,7 @@ struct recorder_opts {
 	const char **libcuda; /* more files to probe, beside those that are found */
 	size_t nlibcuda;
 	bool no_shim;                            /* the host observer alone */
+	bool no_host;                            /* the device observer alone: no probe in libcuda */
 	const struct shimfile_image *shim_image; /* a launched command gets a copy of this … */
 	const char *shim_path;                   /* … or of this file; others: attached to as well */
 	const char *cupti_kinds;                 /* "sync,memory": more kinds of activity; NULL: none */

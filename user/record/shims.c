@@ -20,6 +20,13 @@
 #define HOW_TO_GET_BOTH                                                                                      \
 	"; for GPU times too, launch it by `gpubpf record -- COMMAND`, or start it with the environment of `gpubpf shim env`"
 
+/* What is left where there is no shim. */
+static const char *alone(const struct recorder *r)
+{
+	return r->o->no_host ? "nothing is recorded, since --no-host leaves the other one out"
+			     : "the host observer is on its own";
+}
+
 struct shims {
 	struct shim_file {
 		uint64_t dev, ino;
@@ -203,11 +210,9 @@ static void attach_copy(struct recorder *r)
 	char text[2 * PATH_MAX];
 
 	if (s->taken[0]) {
-		snprintf(
-			text, sizeof(text),
-			SHIMFILE_INJECTION
-			" is set to %s, another tool's: it is left alone, and the host observer is on its own",
-			s->taken);
+		snprintf(text, sizeof(text),
+			 SHIMFILE_INJECTION " is set to %s, another tool's: it is left alone, and %s",
+			 s->taken, alone(r));
 		recorder_note(r, "injection_taken", text, 0);
 		recorder_say(r, "%s; unset it for GPU times", text);
 	} else if (!s->copy[0]) {
@@ -269,10 +274,8 @@ static int attach_pids(struct recorder *r)
 		if (r->o->shim_path) {
 			e = attach_named(r, pid);
 		} else if (!attach_process(r, pid, "mapped")) {
-			snprintf(
-				text, sizeof(text),
-				"process %d runs without the shim: the host observer is on its own" HOW_TO_GET_BOTH,
-				pid);
+			snprintf(text, sizeof(text), "process %d runs without the shim: %s" HOW_TO_GET_BOTH,
+				 pid, alone(r));
 			recorder_note(r, "no_shim", text, (uint32_t)pid);
 			recorder_say(r, "%s", text);
 		}
@@ -299,10 +302,13 @@ static int attach_system(struct recorder *r)
 	liblist_free(&mapped);
 	liblist_free(&installed);
 	if (!e && !r->res->shims) {
-		const char *text =
-			"no process has the shim, and it is not installed: the host observer is on its own; for GPU "
-			"times too, `gpubpf shim install` and start the applications with the environment of `gpubpf shim env`";
+		char text[512];
 
+		snprintf(
+			text, sizeof(text),
+			"no process has the shim, and it is not installed: %s; for GPU "
+			"times too, `gpubpf shim install` and start the applications with the environment of `gpubpf shim env`",
+			alone(r));
 		recorder_note(r, "no_shim", text, 0);
 		recorder_say(r, "%s", text);
 	}

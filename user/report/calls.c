@@ -118,8 +118,8 @@ int build_processes(const struct report *r, struct rows *rows)
 					: 0);
 		row__maybe(rows, d && d->has_ns_pid, false, d ? d->ns_pid : 0);
 		row__maybe(rows, p->parent, false, p->parent ? p->parent->tgid : 0);
-		row__number(rows, p->calls);
-		row__number(rows, p->threads);
+		row__maybe(rows, !r->in.host_left_out, true, p->calls);
+		row__maybe(rows, !r->in.host_left_out, true, p->threads);
 		if (row__text(rows, d && d->origin && d->origin[0] ? d->origin : NULL) ||
 		    row__text(rows, ends[p->end]) ||
 		    row__text(rows, d && d->exe && d->exe[0] ? d->exe : NULL) || row__text(rows, name))

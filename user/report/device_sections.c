@@ -84,8 +84,8 @@
 
 /* clang-format off */
 static const struct column observer_columns[] = {
-	{ "calls", "CALLS", UNIT_COUNT, "calls of the application by the counters that lose none: the sum of the terms up to "
-	  "unexplained, less excess", false },
+	{ "calls", "CALLS", UNIT_COUNT, "calls of the application by the counters that lose none (where the host observer was left "
+	  "out: those that the device observer saw): the sum of the terms up to unexplained, less excess", false },
 	{ "matched", "MATCHED", UNIT_COUNT, "joined to at least one record of the device with accepted times", false },
 	{ "failed", "FAILED", UNIT_COUNT, "returned an error: nothing ran", true },
 	{ "captured", "CAPTURED", UNIT_COUNT, "recorded into a graph: nothing ran", true },
@@ -101,6 +101,7 @@ static const struct column observer_columns[] = {
 	{ "unexplained", "UNEXPLAINED", UNIT_COUNT, "nothing says why no record of the device belongs to them: a finding", false },
 	{ "excess", "EXCESS", UNIT_COUNT, "more terms than calls: a finding", true },
 	{ "executions", "EXECUTIONS", UNIT_COUNT, "records of the device joined to these calls: a graph launch has one per node", false },
+	{ "counted_by", "COUNTED BY", UNIT_TEXT, "the observer whose calls these are", false },
 	{ "population", "POPULATION", UNIT_TEXT, "what the calls ask for", false },
 	END };
 

@@ -98,11 +98,13 @@ static int load_calls(const struct report *r, const char *detail, struct load_ca
 	return rc;
 }
 
-static void call_cells(struct rows *rows, const struct load_calls *n)
+static void call_cells(const struct report *r, struct rows *rows, const struct load_calls *n)
 {
-	row__number(rows, n->calls);
-	row__maybe(rows, n->time.n, n->untimed, n->time.sum);
-	row__maybe(rows, n->time.n, n->untimed, n->time.max);
+	bool alone = r->in.host_left_out;
+
+	row__maybe(rows, !alone, true, n->calls);
+	row__maybe(rows, n->time.n, n->untimed || alone, n->time.sum);
+	row__maybe(rows, n->time.n, n->untimed || alone, n->time.max);
 }
 
 int build_module_loads(const struct report *r, struct rows *rows)
@@ -144,9 +146,10 @@ int build_module_loads(const struct report *r, struct rows *rows)
 	row__quantiles(rows, &time, true);
 	row__maybe(rows, time.n, true, time.max);
 	row__number(rows, kernels);
-	call_cells(rows, &load);
-	call_cells(rows, &link);
-	row__maybe(rows, load.time.n && kernels, load.untimed, kernels ? load.time.sum / kernels : 0);
+	call_cells(r, rows, &load);
+	call_cells(r, rows, &link);
+	row__maybe(rows, load.time.n && kernels, load.untimed || r->in.host_left_out,
+		   kernels ? load.time.sum / kernels : 0);
 	row__maybe(rows, false, true, 0);
 	row__maybe(rows, false, true, 0);
 	row__number(rows, loads);

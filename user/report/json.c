@@ -166,19 +166,26 @@ static int capture(const struct report *r, FILE *f)
 	for (size_t i = 0; !bad && i < r->in.meta->n_command; i++)
 		bad = json_array_append_new(command, json_safe_string(r->in.meta->command[i]));
 	bad = bad || json_object_set_new(o, "records", number(m->records)) ||
-	      json_object_set_new(o, "call_records", number(m->calls)) ||
+	      (r->in.host_left_out ? set_unmeasured(o, "call_records") ||
+					     json_object_set_new(o, "host_observer", json_string("left out"))
+				   : json_object_set_new(o, "call_records", number(m->calls))) ||
 	      json_object_set_new(o, "task_records", number(m->tasks)) ||
 	      json_object_set_new(o, "gpu_error_records", number(m->xids)) ||
 	      json_object_set_new(o, "undescribed_calls", number(m->unknown_api)) ||
 	      json_object_set_new(o, "filtered_calls", number(m->filtered)) ||
-	      json_object_set_new(o, "live_bytes_peak", number(m->allocs.total_peak)) ||
+	      (r->in.host_left_out
+		       ? set_unmeasured(o, "live_bytes_peak")
+		       : json_object_set_new(o, "live_bytes_peak", number(m->allocs.total_peak))) ||
 	      (r->in.meta->has_entry_only &&
 	       json_object_set_new(o, "entry_only", json_boolean(r->in.meta->entry_only))) ||
 	      (counted && json_object_set_new(o, "first_call_ns", number(m->first_ns))) ||
 	      (counted && json_object_set_new(o, "last_call_ns", number(m->last_ns))) ||
 	      (json_array_size(command) && json_object_set(o, "command", command));
 	if (!bad && r->in.join)
-		bad = json_object_set_new(o, "device_records",
+		bad = (r->in.host_left_out &&
+		       json_object_set_new(o, "calls_seen_by_device_observer",
+					   number(join__totals(r->in.join)->shim_calls))) ||
+		      json_object_set_new(o, "device_records",
 					  number(join__totals(r->in.join)->activities)) ||
 		      json_object_set_new(o, "filtered_device_records", number(r->dev->left_out)) ||
 		      json_object_set_new(o, "other_device_records", number(r->dev->others));

@@ -9,17 +9,19 @@
 #include "model/procs.h"
 #include "report/report.h"
 
-static int observer_cells(struct rows *rows, const struct ledger_device_line *n)
+static int observer_cells(const struct ledger *l, struct rows *rows, const struct ledger_device_line *n)
 {
+	bool host = !l->host_left_out;
+
 	row__number(rows, n->calls);
 	row__number(rows, n->matched);
 	row__number(rows, n->failed);
-	row__number(rows, n->captured);
-	row__number(rows, n->no_work);
-	row__number(rows, n->outside);
+	row__maybe(rows, host, true, n->captured);
+	row__maybe(rows, host, true, n->no_work);
+	row__maybe(rows, host, true, n->outside);
 	row__number(rows, n->invalid_time);
 	row__number(rows, n->in_flight);
-	row__number(rows, n->abandoned);
+	row__maybe(rows, host, true, n->abandoned);
 	row__number(rows, n->lost_ring);
 	row__number(rows, n->lost_shim);
 	row__number(rows, n->dropped);
@@ -27,7 +29,8 @@ static int observer_cells(struct rows *rows, const struct ledger_device_line *n)
 	row__number(rows, n->unexplained > 0 ? (uint64_t)n->unexplained : 0);
 	row__number(rows, n->unexplained < 0 ? -(uint64_t)n->unexplained : 0);
 	row__number(rows, n->executions);
-	return row__text(rows, n->population);
+	return row__text(rows, host ? "host observer" : "device observer") ? -ENOMEM
+									   : row__text(rows, n->population);
 }
 
 int build_observers(const struct report *r, struct rows *rows)
@@ -37,7 +40,7 @@ int build_observers(const struct report *r, struct rows *rows)
 
 		if (!n->calls && !n->executions)
 			continue;
-		if (rows__add(rows) || observer_cells(rows, n))
+		if (rows__add(rows) || observer_cells(&r->ledger, rows, n))
 			return -ENOMEM;
 	}
 	return 0;

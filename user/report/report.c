@@ -52,7 +52,9 @@ const char *report__device_kind(const struct report *r)
 
 const char *report__unobserved(const struct report *r, const struct section *s)
 {
-	if (!section__of_device(s) || s->build == build_waits)
+	if (s->build != build_processes && (!section__of_device(s) || s->build == build_waits))
+		return r->in.host_left_out ? "host observer: left out" : NULL;
+	if (s->build == build_processes)
 		return NULL;
 	if (!r->in.join)
 		return "no device observer in this capture";
@@ -64,9 +66,9 @@ const char *report__unobserved(const struct report *r, const struct section *s)
 
 bool report__shows(const struct report *r, const struct section *s)
 {
-	if (r->o.chosen || !section__of_device(s))
+	if (r->o.chosen)
 		return true;
-	return r->in.join && !report__unobserved(r, s);
+	return (r->in.join || !section__of_device(s)) && !report__unobserved(r, s);
 }
 
 static int check_pids(const struct report *r, struct err *err)

@@ -73,9 +73,15 @@ static void capture_line(const struct report *r, FILE *f)
 	const Gpubpf__Meta *m = r->in.meta;
 	char n[FMT_NUM], t[FMT_NUM];
 
-	fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
+	if (r->in.host_left_out)
+		fprintf(f, "  host observer: left out");
+	else
+		fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
 	if (r->m->calls > r->m->filtered + r->m->unknown_api && r->m->last_ns >= r->m->first_ns)
 		fprintf(f, ", %s from the first to the last", fmt_ns(t, r->m->last_ns - r->m->first_ns));
+	if (r->in.join && r->in.host_left_out)
+		fprintf(f, "; %s calls for work seen by the device observer",
+			fmt_count(n, join__totals(r->in.join)->shim_calls));
 	if (r->in.join)
 		fprintf(f, "; %s records of the device", fmt_count(n, join__totals(r->in.join)->activities));
 	if (m->n_command) {

@@ -223,7 +223,7 @@ static struct buffer *collect(bool flush, bool forced)
 		settle(b, now, offset);
 	if (act.current)
 		settle(act.current, now, offset);
-	if (flush && act.current && act.current->used && (forced || !act.current->npending))
+	if (flush && act.current && (act.current->used || forced) && (forced || !act.current->npending))
 		retire_current();
 	if (sc.opt.hold && !forced)
 		return NULL;
@@ -275,7 +275,7 @@ static void wait_on(pthread_cond_t *c, uint64_t until)
 static void work(void)
 {
 	uint64_t ticket = act.asked, stop;
-	bool flush = ticket != act.finished, forced = act.forced;
+	bool flush = ticket != act.finished, forced = act.forced, again;
 	const struct sim_private *d;
 	struct buffer *out;
 
@@ -294,8 +294,11 @@ static void work(void)
 	pthread_mutex_unlock(&act.lock);
 	if (d)
 		pthread_rwlock_unlock(d->driver_lock);
+	again = sc.opt.empty && out && !forced;
 	deliver(out);
 	pthread_mutex_lock(&act.lock);
+	if (again && !act.current)
+		act.current = new_buffer(0);
 	stop = sc_monotonic() + sc.opt.order_ms * 1000000;
 	while (flush && act.holding && sc_monotonic() < stop)
 		wait_on(&act.wake, stop);

@@ -281,6 +281,7 @@ __attribute__((constructor)) static void setup(void)
 	sc.opt.order_ms = number("SIMCUPTI_ORDER_MS", 5000);
 	sc.opt.keep_clock = number("SIMCUPTI_KEEP_CLOCK", 0) != 0;
 	sc.opt.hold = number("SIMCUPTI_HOLD", 0) != 0;
+	sc.opt.empty = number("SIMCUPTI_EMPTY", 0) != 0;
 	sc.opt.order = words("SIMCUPTI_ORDER", orders, 3);
 	sc.opt.abort = words("SIMCUPTI_ABORT", aborts, 2);
 	parse_rules(&failures, getenv("SIMCUPTI_FAIL"));

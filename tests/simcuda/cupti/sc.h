@@ -40,6 +40,7 @@ struct sc_options {
 	uint64_t flush_ms, order_ms;         /* SIMCUPTI_FLUSH_MS, _ORDER_MS */
 	bool hold;                           /* SIMCUPTI_HOLD */
 	bool keep_clock;                     /* SIMCUPTI_KEEP_CLOCK */
+	bool empty;                          /* SIMCUPTI_EMPTY */
 	unsigned order, abort;               /* SIMCUPTI_ORDER, _ABORT */
 };
 
