@@ -52,6 +52,10 @@ lacks_of()
 		need_root
 		need_command jq pkill /usr/bin/time
 		;;
+	test-long)
+		need_root
+		need_command jq pgrep
+		;;
 	test-kernels) need_command qemu-system-x86_64 qemu-system-aarch64 cpio ;;
 	test-gpu)
 		need_root
@@ -63,7 +67,7 @@ lacks_of()
 }
 
 bad=0
-for suite in test-clang fuzz bench test-kernels test-gpu check; do
+for suite in test-clang fuzz bench test-kernels test-long test-gpu check; do
 	lacks_of "$suite"
 	required=
 	case " $* " in
@@ -80,7 +84,7 @@ for suite in test-clang fuzz bench test-kernels test-gpu check; do
 done
 for suite in "$@"; do
 	case $suite in
-	test-clang | fuzz | bench | test-kernels | test-gpu | check) ;;
+	test-clang | fuzz | bench | test-kernels | test-long | test-gpu | check) ;;
 	*)
 		printf '%-14s is no suite of this list\n' "$suite"
 		bad=1

@@ -276,9 +276,11 @@ T(an_empty_buffer_does_not_hold_up_the_end)
 
 	CHECK(arm());
 	fake.keeps_empty = true;
-	fake_launch("one", now_ns());
-	session__tick();
-	CHECK(fake.buffer && !fake.used && buffers__held() && !buffers__begun(buffers__held()));
+	for (int i = 0; i < 4; i++) { /* also one that had records in it before */
+		fake_launch("one", now_ns());
+		session__tick();
+		CHECK(fake.buffer && !fake.used && buffers__held() && !buffers__begun(buffers__held()));
+	}
 	fake_call(ABI_API_ENTER, ABI_CBID_cuLaunchKernel, 1u << 30, &data, &result);
 	fake_call(ABI_API_EXIT, ABI_CBID_cuLaunchKernel, 1u << 30, &data, &result);
 	began = now_ns();
@@ -286,7 +288,6 @@ T(an_empty_buffer_does_not_hold_up_the_end)
 	took = now_ns() - began;
 	CHECKF(took < 1000000000, "it took %llu ms", (unsigned long long)took / 1000000);
 	CHECK(got_status(GPUBPF_STATUS_DISARMED, -1).code == GPUBPF_DISARM_ASKED && !buffers__held());
-	/* What was in it before is not taken for a record. */
 	CHECK(arm());
 	fake.keeps_empty = false;
 	fake_launch("one", now_ns());
