@@ -219,6 +219,7 @@ enum gpubpf_activity_kind {
 	GPUBPF_ACTIVITY_SYNC = 5,
 	GPUBPF_ACTIVITY_MEMORY = 6,
 	GPUBPF_ACTIVITY_OVERHEAD = 7,
+	GPUBPF_ACTIVITY_EXTERNAL = 8, /* an id that the application tied to a call; no times */
 };
 
 enum gpubpf_activity_flags {
@@ -282,6 +283,7 @@ struct gpubpf_activity {
 		 * MEMORY (start and end are the moment): bytes, address, CUpti_ActivityMemoryOperationType,
 		 * CUpti_ActivityMemoryKind. OVERHEAD: CUpti_ActivityOverheadKind, CUpti_ActivityObjectKind, its
 		 * object: process and thread << 32, or device, context << 32 and, next, stream.
+		 * EXTERNAL: CUpti_ExternalCorrelationKind, the id.
 		 */
 		__u64 raw[8];
 	} u;
@@ -349,6 +351,8 @@ enum gpubpf_facility {
 	GPUBPF_FACILITY_MEMORY = 13,
 	GPUBPF_FACILITY_OVERHEAD = 14,
 	GPUBPF_FACILITY_UNSUBSCRIBE = 15,
+	GPUBPF_FACILITY_EXTERNAL = 16,
+	GPUBPF_FACILITY_DRIVER_CALLS = 17, /* CUPTI's own records of calls: only they make EXTERNAL ones */
 };
 
 enum gpubpf_disarm {

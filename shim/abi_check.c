@@ -332,3 +332,9 @@ SIZE(cupti_overhead, CUpti_ActivityOverhead2);
 OVERHEAD(CUpti_ActivityOverhead3);
 FIELD(cupti_overhead, correlation, CUpti_ActivityOverhead3, correlationId);
 #endif
+
+FIELD(cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
+FIELD(cupti_external, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
+FIELD(cupti_external, id, CUpti_ActivityExternalCorrelation, externalId);
+FIELD(cupti_external, correlation, CUpti_ActivityExternalCorrelation, correlationId);
+SIZE(cupti_external, CUpti_ActivityExternalCorrelation);

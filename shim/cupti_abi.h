@@ -38,6 +38,7 @@
 	X(ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, 40) X(ERROR_UNKNOWN, 999) \
 	\
 	X(ACTIVITY_KIND_INVALID, 0) X(ACTIVITY_KIND_MEMCPY, 1) X(ACTIVITY_KIND_MEMSET, 2) X(ACTIVITY_KIND_KERNEL, 3) \
+	X(ACTIVITY_KIND_DRIVER, 4) \
 	X(ACTIVITY_KIND_OVERHEAD, 17) X(ACTIVITY_KIND_CONCURRENT_KERNEL, 10) X(ACTIVITY_KIND_MEMCPY2, 22) \
 	X(ACTIVITY_KIND_SYNCHRONIZATION, 38) X(ACTIVITY_KIND_EXTERNAL_CORRELATION, 39) X(ACTIVITY_KIND_MEMORY, 45) \
 	X(ACTIVITY_FLAG_MEMCPY_ASYNC, 1) X(ACTIVITY_FLAG_MEMSET_ASYNC, 1) X(ACTIVITY_FLAG_FLUSH_FORCED, 1) \
@@ -314,6 +315,15 @@ struct cupti_overhead {
 	uint64_t start, end;
 	uint32_t correlation; /* 12.2, Overhead2 */
 	uint32_t reserved0;
+};
+
+/* CUpti_ActivityExternalCorrelation. */
+struct cupti_external {
+	uint32_t kind;
+	uint32_t external_kind;
+	uint64_t id;
+	uint32_t correlation;
+	uint32_t reserved;
 };
 
 #endif

@@ -15,6 +15,8 @@ static const struct kind {
 	{ ABI_ACTIVITY_KIND_SYNCHRONIZATION, GPUBPF_FACILITY_SYNC },
 	{ ABI_ACTIVITY_KIND_MEMORY2, GPUBPF_FACILITY_MEMORY },
 	{ ABI_ACTIVITY_KIND_OVERHEAD, GPUBPF_FACILITY_OVERHEAD },
+	{ ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION, GPUBPF_FACILITY_EXTERNAL },
+	{ ABI_ACTIVITY_KIND_DRIVER, GPUBPF_FACILITY_DRIVER_CALLS },
 };
 
 int decode__kind_of(enum gpubpf_facility facility)
@@ -164,6 +166,14 @@ static void overhead(const struct decode *d, const struct cupti_overhead *o, str
 	a->u.raw[3] = o->object[2];
 }
 
+static void external(const struct cupti_external *e, struct gpubpf_activity *a)
+{
+	a->kind = GPUBPF_ACTIVITY_EXTERNAL;
+	a->correlation = e->correlation;
+	a->u.raw[0] = e->external_kind;
+	a->u.raw[1] = e->id;
+}
+
 /* How much of a record is read, by the version that wrote it. 0: of a kind that is not decoded. */
 static size_t size_of(const struct decode *d, __u32 kind)
 {
@@ -192,6 +202,8 @@ static size_t size_of(const struct decode *d, __u32 kind)
 	case ABI_ACTIVITY_KIND_OVERHEAD:
 		return v >= CUPTI_SINCE_12_2 ? offsetof(struct cupti_overhead, reserved0)
 					     : offsetof(struct cupti_overhead, correlation);
+	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		return offsetof(struct cupti_external, reserved);
 	default:
 		return 0;
 	}
@@ -221,6 +233,8 @@ static void fill(const struct decode *d, const struct cupti_record *r, struct gp
 		return memory(p, a);
 	case ABI_ACTIVITY_KIND_OVERHEAD:
 		return overhead(d, p, a);
+	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		return external(p, a);
 	}
 }
 
@@ -269,6 +283,9 @@ int decode__buffer(struct decode *d, uint8_t *buffer, size_t valid, decode_sink 
 		last = at;
 		left = buffer + valid - at;
 		count(&d->records);
+		/* Asked for only since CUPTI makes no external correlation without: the callbacks tell of calls. */
+		if (r->kind == ABI_ACTIVITY_KIND_DRIVER)
+			continue;
 		want = size_of(d, r->kind);
 		if (!want || want > left) {
 			count(&d->unknown);

@@ -39,7 +39,7 @@ static struct {
 	cupti_subscriber subscriber;
 	struct report report;
 	struct decode decode;
-	struct kind kinds[7];
+	struct kind kinds[9];
 	bool latency;
 	bool has_timestamp; /* registered, once and for ever */
 	cupti_result timestamp_result;
@@ -63,7 +63,9 @@ static struct {
 		   { GPUBPF_FACILITY_SET, true, true },
 		   { GPUBPF_FACILITY_SYNC, false, false },
 		   { GPUBPF_FACILITY_MEMORY, false, false },
-		   { GPUBPF_FACILITY_OVERHEAD, false, false } },
+		   { GPUBPF_FACILITY_OVERHEAD, false, false },
+		   { GPUBPF_FACILITY_EXTERNAL, false, false },
+		   { GPUBPF_FACILITY_DRIVER_CALLS, false, false } },
 };
 #define KINDS (sizeof(s.kinds) / sizeof(s.kinds[0]))
 
@@ -92,10 +94,11 @@ void session__configure(const char *kinds)
 	static const struct {
 		const char *word;
 		enum gpubpf_facility facility;
-	} words[] = { { "sync", GPUBPF_FACILITY_SYNC },
-		      { "synchronization", GPUBPF_FACILITY_SYNC },
-		      { "memory", GPUBPF_FACILITY_MEMORY },
-		      { "overhead", GPUBPF_FACILITY_OVERHEAD } };
+	} words[] = {
+		{ "sync", GPUBPF_FACILITY_SYNC },         { "synchronization", GPUBPF_FACILITY_SYNC },
+		{ "memory", GPUBPF_FACILITY_MEMORY },     { "overhead", GPUBPF_FACILITY_OVERHEAD },
+		{ "external", GPUBPF_FACILITY_EXTERNAL }, { "external", GPUBPF_FACILITY_DRIVER_CALLS }
+	};
 
 	s.latency = has_word(kinds, "latency");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

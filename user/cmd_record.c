@@ -70,7 +70,8 @@ static const struct opt options[] = {
 	  0, NULL, 0, NULL },
 	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
-	  "overhead. Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
+	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do). "
+	  "Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
 	  0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
 	  "Room for records between kernel and gpubpf, for when records are lost for lack of it.", 0, NULL, 1,
@@ -149,11 +150,13 @@ static void print_summary(const struct recorder_result *res, const char *output)
 		res->end_reason, output);
 }
 
-static const char *const cupti_kinds[] = { "latency", "sync", "memory", "overhead", NULL };
+static const char *const cupti_kinds[] = { "latency", "sync", "memory", "overhead", "external", NULL };
 
 /* The kinds as the shim reads them; false: one of them is none. */
 static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)
 {
+	unsigned chosen = 0;
+
 	buf[0] = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		size_t k = 0, at = strlen(buf);
@@ -163,8 +166,9 @@ static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const c
 		*wrong = l->items[i];
 		if (!cupti_kinds[k])
 			return false;
-		if (!strstr(buf, l->items[i]))
+		if (!(chosen >> k & 1))
 			snprintf(buf + at, size - at, "%s%s", at ? "," : "", l->items[i]);
+		chosen |= 1u << k;
 	}
 	return true;
 }
@@ -222,6 +226,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 {
 	static char message[256];
 	const char *wrong = "";
+	size_t at;
 
 	if (!!o->pids.n + !!o->system + command != 1)
 		return "one of -p PID, -a, or a command is needed";
@@ -239,8 +244,11 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--cupti is for a launched command; in live processes GPUBPF_CUPTI of their environment decides";
 	if (join_kinds(&o->cupti, kinds, kinds_size, &wrong))
 		return NULL;
-	snprintf(message, sizeof(message), "--cupti takes latency, sync, memory and overhead, not '%.64s'",
-		 wrong);
+	at = (size_t)snprintf(message, sizeof(message), "--cupti takes %s", cupti_kinds[0]);
+	for (size_t k = 1; cupti_kinds[k]; k++)
+		at += (size_t)snprintf(message + at, sizeof(message) - at, "%s%s",
+				       cupti_kinds[k + 1] ? ", " : " and ", cupti_kinds[k]);
+	snprintf(message + at, sizeof(message) - at, ", not '%.64s'", wrong);
 	return message;
 }
 

@@ -191,6 +191,21 @@ const char *join_loss_name(unsigned loss);         /* "cupti_dropped" …; NULL:
 size_t join__modules(const struct join *j); /* loads and unloads, as they came */
 const struct gpubpf_module *join__module(const struct join *j, size_t i, const struct join_session **session);
 
+/* ---- What `record --cupti` asks for and that ran on no device: as it came ---- */
+
+struct join_external { /* an id that the application gave CUPTI for a call (cuptiActivityPushExternalCorrelationId) */
+	const struct join_session *session;
+	uint32_t kind; /* CUpti_ExternalCorrelationKind: join_external_name() */
+	uint64_t id;
+	uint32_t correlation;
+	bool has_call;   /* the shim saw the call: it asks for work, allocates or waits */
+	bool has_work;   /* has_call: it is in a population */
+	uint32_t thread; /* has_call: that made it, as the shim has it */
+};
+size_t join__externals(const struct join *j);
+void join__external(const struct join *j, size_t i, struct join_external *e);
+const char *join_external_name(unsigned kind); /* "custom0" …; NULL: not known */
+
 /* ---- Totals ---- */
 
 const char *join_kind_name(unsigned kind); /* of enum gpubpf_activity_kind: "kernel" …; NULL: not known */

@@ -181,6 +181,7 @@ struct join {
 	struct model *model;
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
+	struct vec externals;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
 	uint32_t nnames;
@@ -199,6 +200,13 @@ struct join {
 	struct key_entry *last_key;
 	struct jproc *last_proc;
 	uint32_t last_tgid;
+};
+
+struct external {
+	uint64_t id;
+	uint32_t session, kind, correlation;
+	uint32_t call;    /* reference to a scall, or ACT_AMBIGUOUS */
+	uint32_t arrival; /* as of an act */
 };
 
 struct module_item {
@@ -301,6 +309,15 @@ struct session *session_watching(const struct join *j, const struct jproc *p, ui
 int names_piece(struct join *j, struct jproc *p, const struct gpubpf_name *n);
 int names_finish(struct join *j);
 int keys_finish(struct join *j);
+
+/* extras.c: what is asked for by name and ran on no device */
+static inline bool extras_kind(unsigned kind)
+{
+	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_EXTERNAL;
+}
+void extras_init(struct join *j);
+void extras_free(struct join *j);
+int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived);
 
 /* match.c: host call ↔ shim call */
 int match_calls(struct join *j);

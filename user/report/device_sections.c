@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sections that the device observer adds, and the meaning of their columns. */
+#include "report/extras.h"
 #include "report/report.h"
 
 #define END                                                                                                  \
@@ -315,6 +316,17 @@ static const struct column orphan_columns[] = {
 	{ "what", "WHAT", UNIT_TEXT, "what ran", false },
 	END };
 
+static const struct column external_columns[] = {
+	{ "records", "RECORDS", UNIT_COUNT, "records of external correlation", false },
+	{ "ids", "IDS", UNIT_COUNT, "of these: distinct ids", false },
+	{ "calls", "CALLS", UNIT_COUNT, "calls with an id: of those that the device observer saw", false },
+	{ "work", "FOR WORK", UNIT_COUNT, "of these: calls that ask the device for work", false },
+	{ "other", "OF OTHER CALLS", UNIT_COUNT, "records of calls that the device observer does not look at", true },
+	{ "all_calls", "OF CALLS", UNIT_COUNT, "calls of the process that the device observer saw, with an id and without", false },
+	{ "pid", "PID", UNIT_ID, "process, initial pid namespace", false },
+	{ "kind", "KIND", UNIT_TEXT, "kind that the application gave with the id (CUpti_ExternalCorrelationKind)", false },
+	END };
+
 const struct section report_device_sections[] = {
 	{ "observers", "Two observers", "one row per population, of the whole capture; calls of the application, each in one term, against "
 	  "records of the device", NULL, observer_columns, NULL, build_observers },
@@ -349,6 +361,8 @@ const struct section report_device_sections[] = {
 	  NULL, causality_columns, "early_ns", build_causality },
 	{ "orphans", "Records without a call", "one row per thing that ran and reason; records of the device",
 	  NULL, orphan_columns, "records", build_orphans },
+	{ "external", "External correlation", "one row per process and kind; ids that the application gave CUPTI for its calls",
+	  "asked for by record --cupti external", external_columns, "records", build_external },
 	{ "sessions", "Sessions of the device observer", "one row per arming of a process", NULL, session_columns, NULL,
 	  build_sessions },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
