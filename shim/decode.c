@@ -17,6 +17,7 @@ static const struct kind {
 	{ ABI_ACTIVITY_KIND_OVERHEAD, GPUBPF_FACILITY_OVERHEAD },
 	{ ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION, GPUBPF_FACILITY_EXTERNAL },
 	{ ABI_ACTIVITY_KIND_DRIVER, GPUBPF_FACILITY_DRIVER_CALLS },
+	{ ABI_ACTIVITY_KIND_MARKER, GPUBPF_FACILITY_NVTX },
 };
 
 int decode__kind_of(enum gpubpf_facility facility)
@@ -174,6 +175,27 @@ static void external(const struct cupti_external *e, struct gpubpf_activity *a)
 	a->u.raw[1] = e->id;
 }
 
+static void marker(const struct decode *d, const struct cupti_marker *m, struct gpubpf_activity *a)
+{
+	a->kind = GPUBPF_ACTIVITY_MARKER;
+	a->start = a->end = m->time;
+	a->u.raw[0] = m->id;
+	a->u.raw[1] = m->flags & ABI_ACTIVITY_FLAG_MARKER_START ? GPUBPF_MARKER_START
+		      : m->flags & ABI_ACTIVITY_FLAG_MARKER_END ? GPUBPF_MARKER_END
+								: GPUBPF_MARKER_INSTANT;
+	if (d->labels) {
+		a->name = names__intern(d->labels, m->name);
+		a->u.raw[2] = names__intern(d->labels, m->domain);
+	}
+	if (m->object_kind != ABI_ACTIVITY_OBJECT_THREAD)
+		return;
+	a->u.raw[3] = m->object[0];
+	if (d->thread_ids) {
+		a->u.raw[4] = m->object[1];
+		a->flags |= GPUBPF_ACTIVITY_HAS_THREAD;
+	}
+}
+
 /* How much of a record is read, by the version that wrote it. 0: of a kind that is not decoded. */
 static size_t size_of(const struct decode *d, __u32 kind)
 {
@@ -204,6 +226,8 @@ static size_t size_of(const struct decode *d, __u32 kind)
 					     : offsetof(struct cupti_overhead, correlation);
 	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
 		return offsetof(struct cupti_external, reserved);
+	case ABI_ACTIVITY_KIND_MARKER:
+		return sizeof(struct cupti_marker);
 	default:
 		return 0;
 	}
@@ -235,6 +259,8 @@ static void fill(const struct decode *d, const struct cupti_record *r, struct gp
 		return overhead(d, p, a);
 	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
 		return external(p, a);
+	case ABI_ACTIVITY_KIND_MARKER:
+		return marker(d, p, a);
 	}
 }
 

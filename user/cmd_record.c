@@ -70,7 +70,7 @@ static const struct opt options[] = {
 	  0, NULL, 0, NULL },
 	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
-	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do). "
+	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks). "
 	  "Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
 	  0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
@@ -150,7 +150,9 @@ static void print_summary(const struct recorder_result *res, const char *output)
 		res->end_reason, output);
 }
 
-static const char *const cupti_kinds[] = { "latency", "sync", "memory", "overhead", "external", NULL };
+static const char *const cupti_kinds[] = {
+	"latency", "sync", "memory", "overhead", "external", "nvtx", NULL
+};
 
 /* The kinds as the shim reads them; false: one of them is none. */
 static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)
@@ -297,7 +299,8 @@ const struct verb verb_record = {
 		"COMMAND gets a copy of it, unless another tool's library is set there already; that is left alone, and said. In "
 		"a live process it is used if the process was started with it (see `gpubpf shim`); it idles until then, and does "
 		"again afterwards. Without a shim the calls are recorded all the same, and the capture says that the GPU's "
-		"side is missing. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
+		"side is missing. With --cupti nvtx the command finds the shim in NVTX_INJECTION64_PATH, too: NVTX loads it at its "
+		"first call, and it passes NVTX on to the CUPTI that it uses. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
 		"The recording ends when the processes named with -p, or the command, have ended; after --duration or "
 		"--calls; or at SIGINT or SIGTERM. A launched command is then waited for: the first signal is given on to it, "
 		"a second one ends the recording alone. The file can be read at any moment, also after the recorder was "

@@ -55,3 +55,43 @@ case $("$GPUBPF" report -s external "$T/refused") in
 *"not measured (CUPTI refused records of external correlation)"*) ok R5_external_refused_text ;;
 *) not_ok R5_external_refused_text "$("$GPUBPF" report -s external "$T/refused")" ;;
 esac
+
+# ---- NVTX ----
+nvtx_rows='[.rows[] | "\(.domain // "-") \(.name) \(.ranges) \(.open) \(.marks) \(.elsewhere)"] | sort | join(", ")'
+want="- here 0 0 50 0, - never ends 0 1 0 0, - step 50 0 0 0, - whole 1 0 0 1, annotated inner 50 0 0 0"
+for app in "$SIM/annotated" "$SIM/real/annotated"; do
+	name=nvtx
+	if [ "$app" = "$SIM/real/annotated" ]; then
+		name=nvtx3
+		[ -e "$app" ] || {
+			echo "skip nvtx3: the headers of CUDA (CUDA_HOME) when it was built"
+			continue
+		}
+	fi
+	record $name --cupti nvtx -- "$app" --launches 60 --nvtx 50
+	check ${name}_facilities "0 0" "$(device $name '.sessions[0].facilities | "\(.nvtx) \(.thread_ids)"')"
+	check ${name}_counts "50 102 1 0 0" "$(device $name '.nvtx | "\(.marks) \(.ranges) \(.ranges_open_at_the_end) \(.ends_without_start) \(.records_without_time)"')"
+	check ${name}_rows "$want" "$(table $name nvtx "$nvtx_rows")"
+	check ${name}_times "true" "$(table $name nvtx '[.rows[] | select(.ranges > 0) | .total_ns >= .max_ns and .max_ns >= .mean_ns and .mean_ns > 0] | all')"
+	check ${name}_whole_is_longest "whole" "$(table $name nvtx '.rows[0].name')"
+	check ${name}_changes_no_verdict "reconciled 0 0" \
+		"$("$GPUBPF" inspect --json "$T/$name" | jq -r '"\(.verdict) \(.device.losses.unknown_kind) \(.device.losses.labels)"')"
+done
+check nvtx_threads "$(device nvtx '.sessions[0].pid')" \
+	"$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx" | jq -r '[.sections.nvtx.rows[].tid] | unique | map(tostring) | join(" ")')"
+check nvtx_no_threads_unasked "0" "$(table nvtx nvtx '[.rows[] | select(has("tid"))] | length')"
+
+# An application's children may use NVTX: the shim takes it from them, as CUPTI is theirs no more.
+SIMCUPTI_LOG=$T/nvtx_fork.log record nvtx_fork --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5 --fork 3
+check nvtx_children_reach_no_cupti "5 0" "$(grep -c '! marker 1 .* here' "$T/nvtx_fork.log") $(grep -c '! marker 1 .* child' "$T/nvtx_fork.log")"
+
+# Not asked for: NVTX loads nothing. Another tool's library stays. Refused: said.
+SIMCUPTI_LOG=$T/nvtx_not.log record nvtx_not -- "$SIM/annotated" --launches 10 --nvtx 5
+check nvtx_not_asked_for "0 false" "$(grep -c '! NVTX' "$T/nvtx_not.log") $(device nvtx_not 'has("nvtx")')"
+NVTX_INJECTION64_PATH=/lib64/libc.so.6 record nvtx_taken --cupti nvtx -- sh -c 'echo "$NVTX_INJECTION64_PATH"; exec "$0" --launches 10' "$SIM/annotated"
+check nvtx_taken "/lib64/libc.so.6 1" "$(head -n 1 "$T/nvtx_taken.out") $("$GPUBPF" inspect --json "$T/nvtx_taken" | jq '[.metadata.notes[] | select(.code == "nvtx_taken")] | length')"
+SIMCUPTI_FAIL=cuptiActivityEnable:12:27 record nvtx_refused --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
+check R5_nvtx_refused "27 CUPTI refused records of NVTX" "$(device nvtx_refused '.sessions[0].facilities.nvtx') $(table nvtx_refused nvtx .unmeasured_because)"
+# Without the system's thread ids no thread is made up (R12).
+SIMCUPTI_FAIL=cuptiSetThreadIdType:1:27 record nvtx_ids --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
+check R12_nvtx_no_thread "5 0" "$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx_ids" | jq -r '.sections.nvtx.rows | "\(length) \([.[] | select(.tid != null)] | length)"')"

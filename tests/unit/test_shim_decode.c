@@ -355,6 +355,47 @@ T(external_correlation)
 	CHECK(got[0].u.raw[0] == 3 && got[0].u.raw[1] == 0x123456789abcdef0 && !got[0].start && !got[0].end);
 }
 
+static struct names labels;
+
+T(markers)
+{
+	struct cupti_marker start = { .kind = ABI_ACTIVITY_KIND_MARKER,
+				      .flags = ABI_ACTIVITY_FLAG_MARKER_START,
+				      .time = 100,
+				      .id = 9,
+				      .object_kind = ABI_ACTIVITY_OBJECT_THREAD,
+				      .object = { 11, 12, 13 },
+				      .name = "step",
+				      .domain = "torch" };
+	struct cupti_marker end = start, mark = start;
+
+	end.flags = ABI_ACTIVITY_FLAG_MARKER_END;
+	end.name = NULL;
+	mark.flags = ABI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS;
+	mark.domain = NULL;
+	mark.object_kind = 1;
+	begin(CUPTI_SINCE_11_0);
+	memset(&labels, 0, sizeof(labels));
+	labels.base = GPUBPF_NAME_LABELS;
+	names__begin(&labels, 7);
+	d.labels = &labels;
+	d.thread_ids = true;
+	put(&start, sizeof(start));
+	put(&end, sizeof(end));
+	put(&mark, sizeof(mark));
+	CHECK(decode() == 0 && ngot == 3 && d.unknown == 0 && names.count == 0);
+	CHECK(got[0].kind == GPUBPF_ACTIVITY_MARKER && got[0].start == 100 && got[0].end == 100);
+	CHECK(got[0].u.raw[0] == 9 && got[0].u.raw[1] == GPUBPF_MARKER_START);
+	CHECK(got[0].name == GPUBPF_NAME_LABELS + 1 && got[0].u.raw[2] == GPUBPF_NAME_LABELS + 2);
+	CHECK(got[0].flags == GPUBPF_ACTIVITY_HAS_THREAD && got[0].u.raw[3] == 11 && got[0].u.raw[4] == 12);
+	CHECK(got[1].u.raw[1] == GPUBPF_MARKER_END && got[1].name == 0 && got[1].u.raw[0] == 9);
+	CHECK(got[2].u.raw[1] == GPUBPF_MARKER_INSTANT && got[2].u.raw[2] == 0 && got[2].flags == 0);
+	/* pthread's numbers are none of the system's (R12). */
+	begin(CUPTI_SINCE_11_0);
+	put(&start, sizeof(start));
+	CHECK(decode() == 0 && ngot == 1 && got[0].flags == 0 && got[0].u.raw[4] == 0 && got[0].name == 0);
+}
+
 T(unknown_kinds_are_counted)
 {
 	struct cupti_kernel k = a_kernel();

@@ -66,14 +66,62 @@ static json_t *external_json(const struct join *j)
 	return o;
 }
 
+struct marker_counts {
+	uint64_t marks, ranges, ended, ends_alone, untimed;
+};
+
+static void count_markers(const struct join *j, struct marker_counts *n)
+{
+	*n = (struct marker_counts){ 0 };
+	for (size_t i = 0; i < join__markers(j); i++) {
+		struct join_marker m;
+
+		join__marker(j, i, &m);
+		n->marks += m.kind == GPUBPF_MARKER_INSTANT;
+		n->ranges += m.kind == GPUBPF_MARKER_START;
+		n->ended += m.kind == GPUBPF_MARKER_START && m.paired;
+		n->ends_alone += m.kind == GPUBPF_MARKER_END && !m.paired;
+		n->untimed += !m.has_time;
+	}
+}
+
+static void nvtx_text(const struct join *j, FILE *f)
+{
+	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM], d[FMT_NUM];
+	struct marker_counts n;
+
+	count_markers(j, &n);
+	fprintf(f, "  NVTX: %s marks, %s ranges, %s of them open at the end, %s ends of ranges from before\n",
+		fmt_count(a, n.marks), fmt_count(b, n.ranges), fmt_count(c, n.ranges - n.ended),
+		fmt_count(d, n.ends_alone));
+}
+
+static json_t *nvtx_json(const struct join *j)
+{
+	json_t *o = json_object();
+	struct marker_counts n;
+
+	count_markers(j, &n);
+	json_put_int(o, "marks", n.marks);
+	json_put_int(o, "ranges", n.ranges);
+	json_put_int(o, "ranges_open_at_the_end", n.ranges - n.ended);
+	json_put_int(o, "ends_without_start", n.ends_alone);
+	json_put_int(o, "records_without_time", n.untimed);
+	return o;
+}
+
 void inspect_extras_text(const struct join *j, FILE *f)
 {
 	if (agreed(j, GPUBPF_FACILITY_EXTERNAL) || join__externals(j))
 		external_text(j, f);
+	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
+		nvtx_text(j, f);
 }
 
 void inspect_extras_json(const struct join *j, json_t *o)
 {
 	if (agreed(j, GPUBPF_FACILITY_EXTERNAL) || join__externals(j))
 		json_object_set_new(o, "external", external_json(j));
+	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
+		json_object_set_new(o, "nvtx", nvtx_json(j));
 }

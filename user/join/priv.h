@@ -181,7 +181,7 @@ struct join {
 	struct model *model;
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
-	struct vec externals;
+	struct vec externals, markers;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
 	uint32_t nnames;
@@ -207,6 +207,14 @@ struct external {
 	uint32_t session, kind, correlation;
 	uint32_t call;    /* reference to a scall, or ACT_AMBIGUOUS */
 	uint32_t arrival; /* as of an act */
+};
+
+struct marker {
+	uint64_t time;
+	uint32_t session, id, name_id, domain_id, thread;
+	uint32_t other; /* reference: of a start the end, of an end the start */
+	uint8_t kind;   /* enum gpubpf_marker */
+	bool has_thread;
 };
 
 struct module_item {
@@ -313,10 +321,11 @@ int keys_finish(struct join *j);
 /* extras.c: what is asked for by name and ran on no device */
 static inline bool extras_kind(unsigned kind)
 {
-	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_EXTERNAL;
+	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_MARKER;
 }
 void extras_init(struct join *j);
 void extras_free(struct join *j);
+int extras_finish(struct join *j); /* behind names_finish() and sessions_finish() */
 int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived);
 
 /* match.c: host call ↔ shim call */

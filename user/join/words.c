@@ -74,6 +74,8 @@ const char *join_facility_name(unsigned facility)
 		[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
 		[GPUBPF_FACILITY_EXTERNAL] = "external",
 		[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
+		[GPUBPF_FACILITY_NVTX] = "nvtx",
+		[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
 	};
 
 	return NAME(names, facility);
@@ -89,6 +91,7 @@ const char *join_loss_name(unsigned loss)
 		[GPUBPF_LOSS_MODULES] = "modules",
 		[GPUBPF_LOSS_UNKNOWN_KIND] = "unknown_kind",
 		[GPUBPF_LOSS_IN_FLIGHT] = "in_flight",
+		[GPUBPF_LOSS_LABELS] = "labels",
 	};
 
 	return NAME(names, loss);

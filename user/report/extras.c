@@ -18,6 +18,8 @@ static const struct asked_for {
 } asked_for[] = {
 	{ build_external, GPUBPF_FACILITY_EXTERNAL, "not asked for: record --cupti external does",
 	  "CUPTI refused records of external correlation" },
+	{ build_nvtx, GPUBPF_FACILITY_NVTX, "not asked for: record --cupti nvtx does",
+	  "CUPTI refused records of NVTX" },
 };
 
 const char *extras_unobserved(const struct report *r, const struct section *s)

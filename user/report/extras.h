@@ -8,5 +8,6 @@
 const char *extras_unobserved(const struct report *r, const struct section *s);
 
 int build_external(const struct report *r, struct rows *rows);
+int build_nvtx(const struct report *r, struct rows *rows);
 
 #endif
