@@ -219,6 +219,8 @@ enum gpubpf_activity_kind {
 	GPUBPF_ACTIVITY_SYNC = 5,
 	GPUBPF_ACTIVITY_MEMORY = 6,
 	GPUBPF_ACTIVITY_OVERHEAD = 7,
+	GPUBPF_ACTIVITY_EXTERNAL = 8, /* an id that the application tied to a call; no times */
+	GPUBPF_ACTIVITY_MARKER = 9,   /* NVTX: start and end are the moment */
 };
 
 enum gpubpf_activity_flags {
@@ -228,7 +230,13 @@ enum gpubpf_activity_flags {
 	GPUBPF_ACTIVITY_HAS_CLUSTER = 1u << 3, /* u.kernel.cluster */
 	GPUBPF_ACTIVITY_ASYNC = 1u << 4,       /* of a copy: CUPTI says so */
 	GPUBPF_ACTIVITY_PEER = 1u << 5,        /* u.copy.src_device and dst_device */
+	GPUBPF_ACTIVITY_HAS_THREAD = 1u << 6,  /* of a marker: its thread, as the system numbers it */
 };
+
+enum gpubpf_marker { GPUBPF_MARKER_INSTANT = 1, GPUBPF_MARKER_START = 2, GPUBPF_MARKER_END = 3 };
+
+/* Ids of names from here on are NVTX's: an application that makes up names without end costs no kernel its own. */
+#define GPUBPF_NAME_LABELS 65536
 
 enum gpubpf_copy_kind { /* CUpti_ActivityMemcpyKind */
 			GPUBPF_COPY_UNKNOWN = 0,
@@ -282,6 +290,9 @@ struct gpubpf_activity {
 		 * MEMORY (start and end are the moment): bytes, address, CUpti_ActivityMemoryOperationType,
 		 * CUpti_ActivityMemoryKind. OVERHEAD: CUpti_ActivityOverheadKind, CUpti_ActivityObjectKind, its
 		 * object: process and thread << 32, or device, context << 32 and, next, stream.
+		 * EXTERNAL: CUpti_ExternalCorrelationKind, the id. MARKER (with a name, but at the end of a range): CUPTI's
+		 * id of the range, enum gpubpf_marker, gpubpf_name.id of the domain (0: the default one), process,
+		 * thread (GPUBPF_ACTIVITY_HAS_THREAD).
 		 */
 		__u64 raw[8];
 	} u;
@@ -349,6 +360,10 @@ enum gpubpf_facility {
 	GPUBPF_FACILITY_MEMORY = 13,
 	GPUBPF_FACILITY_OVERHEAD = 14,
 	GPUBPF_FACILITY_UNSUBSCRIBE = 15,
+	GPUBPF_FACILITY_EXTERNAL = 16,
+	GPUBPF_FACILITY_DRIVER_CALLS = 17, /* CUPTI's own records of calls: only they make EXTERNAL ones */
+	GPUBPF_FACILITY_NVTX = 18,
+	GPUBPF_FACILITY_THREAD_IDS = 19, /* of the system instead of pthread's, in markers */
 };
 
 enum gpubpf_disarm {
@@ -365,6 +380,7 @@ enum gpubpf_shim_loss {
 	GPUBPF_LOSS_MODULES = 5,
 	GPUBPF_LOSS_UNKNOWN_KIND = 6, /* activity records of a kind that was not asked for */
 	GPUBPF_LOSS_IN_FLIGHT = 7,    /* device work still running at the deadline of the last flush */
+	GPUBPF_LOSS_LABELS = 8,       /* names of NVTX that found no room: 0 */
 };
 
 enum gpubpf_reason {

@@ -36,7 +36,8 @@ static const char shim_text
 	     "rwx-segment = absent\n"
 	     "relro = present\n"
 	     "bind-now = present\n"
-	     "exports = InitializeInjection:func gpubpf_shim_start:func\n"
+	     "exports = InitializeInjection:func InitializeInjectionNvtx:func InitializeInjectionNvtx2:func "
+	     "gpubpf_shim_start:func\n"
 	     "undefined = none\n"
 	     "build-id = present\n"
 	     "stapsdt = contract\n";

@@ -333,3 +333,22 @@ SIZE(cupti_overhead, CUpti_ActivityOverhead2);
 OVERHEAD(CUpti_ActivityOverhead3);
 FIELD(cupti_overhead, correlation, CUpti_ActivityOverhead3, correlationId);
 #endif
+
+FIELD(cupti_external, kind, CUpti_ActivityExternalCorrelation, kind);
+FIELD(cupti_external, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
+FIELD(cupti_external, id, CUpti_ActivityExternalCorrelation, externalId);
+FIELD(cupti_external, correlation, CUpti_ActivityExternalCorrelation, correlationId);
+SIZE(cupti_external, CUpti_ActivityExternalCorrelation);
+
+FIELD(cupti_marker, kind, CUpti_ActivityMarker2, kind);
+FIELD(cupti_marker, flags, CUpti_ActivityMarker2, flags);
+FIELD(cupti_marker, time, CUpti_ActivityMarker2, timestamp);
+FIELD(cupti_marker, id, CUpti_ActivityMarker2, id);
+FIELD(cupti_marker, object_kind, CUpti_ActivityMarker2, objectKind);
+FIELD(cupti_marker, object, CUpti_ActivityMarker2, objectId);
+FIELD(cupti_marker, object[0], CUpti_ActivityMarker2, objectId.pt.processId);
+FIELD(cupti_marker, object[1], CUpti_ActivityMarker2, objectId.pt.threadId);
+FIELD(cupti_marker, name, CUpti_ActivityMarker2, name);
+FIELD(cupti_marker, domain, CUpti_ActivityMarker2, domain);
+SIZE(cupti_marker, CUpti_ActivityMarker2);
+SAME(sizeof(int), sizeof(CUpti_ActivityThreadIdType));

@@ -26,6 +26,7 @@
 #define CUPTI_SINCE_12_6 24
 #define CUPTI_SINCE_12_8 26
 #define CUPTI_SINCE_13_0 130000
+#define CUPTI_SINCE_13_1 130100
 
 /* name of NVIDIA's without CUPTI_, value. cupti_result.h, cupti_activity.h, cupti_callbacks.h; never renumbered. */
 /* clang-format off */
@@ -39,6 +40,8 @@
 	X(ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, 40) X(ERROR_UNKNOWN, 999) \
 	\
 	X(ACTIVITY_KIND_INVALID, 0) X(ACTIVITY_KIND_MEMCPY, 1) X(ACTIVITY_KIND_MEMSET, 2) X(ACTIVITY_KIND_KERNEL, 3) \
+	X(ACTIVITY_KIND_DRIVER, 4) X(ACTIVITY_KIND_MARKER, 12) X(ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 1) \
+	X(ACTIVITY_FLAG_MARKER_START, 2) X(ACTIVITY_FLAG_MARKER_END, 4) X(ACTIVITY_OBJECT_THREAD, 2) \
 	X(ACTIVITY_KIND_OVERHEAD, 17) X(ACTIVITY_KIND_CONCURRENT_KERNEL, 10) X(ACTIVITY_KIND_MEMCPY2, 22) \
 	X(ACTIVITY_KIND_SYNCHRONIZATION, 38) X(ACTIVITY_KIND_EXTERNAL_CORRELATION, 39) X(ACTIVITY_KIND_MEMORY, 45) \
 	X(ACTIVITY_FLAG_MEMCPY_ASYNC, 1) X(ACTIVITY_FLAG_MEMSET_ASYNC, 1) X(ACTIVITY_FLAG_FLUSH_FORCED, 1) \
@@ -57,7 +60,7 @@
 	X(CBID_RESOURCE_MODULE_UNLOAD_STARTING, 7)
 
 /* Of later versions. */
-#define CUPTI_ABI_CONSTANTS_11_2(X) X(ACTIVITY_KIND_MEMORY2, 49)
+#define CUPTI_ABI_CONSTANTS_11_2(X) X(ACTIVITY_KIND_MEMORY2, 49) X(ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)
 #define CUPTI_ABI_CONSTANTS_11_8(X) X(ACTIVITY_KIND_GRAPH_TRACE, 51) X(ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 8)
 #define CUPTI_ABI_CONSTANTS_12_8(X) X(ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 9)
 
@@ -316,6 +319,28 @@ struct cupti_overhead {
 	uint64_t start, end;
 	uint32_t correlation; /* 12.2, Overhead2 */
 	uint32_t reserved0;
+};
+
+/* CUpti_ActivityMarker2. */
+struct cupti_marker {
+	uint32_t kind;
+	uint32_t flags;
+	uint64_t time;
+	uint32_t id;
+	uint32_t object_kind;
+	uint32_t object[3]; /* of a thread: process, thread */
+	uint32_t pad;
+	const char *name;   /* NULL: the end of a range */
+	const char *domain; /* NULL: the default one */
+};
+
+/* CUpti_ActivityExternalCorrelation. */
+struct cupti_external {
+	uint32_t kind;
+	uint32_t external_kind;
+	uint64_t id;
+	uint32_t correlation;
+	uint32_t reserved;
 };
 
 #endif

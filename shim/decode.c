@@ -15,6 +15,9 @@ static const struct kind {
 	{ ABI_ACTIVITY_KIND_SYNCHRONIZATION, GPUBPF_FACILITY_SYNC },
 	{ ABI_ACTIVITY_KIND_MEMORY2, GPUBPF_FACILITY_MEMORY },
 	{ ABI_ACTIVITY_KIND_OVERHEAD, GPUBPF_FACILITY_OVERHEAD },
+	{ ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION, GPUBPF_FACILITY_EXTERNAL },
+	{ ABI_ACTIVITY_KIND_DRIVER, GPUBPF_FACILITY_DRIVER_CALLS },
+	{ ABI_ACTIVITY_KIND_MARKER, GPUBPF_FACILITY_NVTX },
 };
 
 int decode__kind_of(enum gpubpf_facility facility)
@@ -164,6 +167,35 @@ static void overhead(const struct decode *d, const struct cupti_overhead *o, str
 	a->u.raw[3] = o->object[2];
 }
 
+static void external(const struct cupti_external *e, struct gpubpf_activity *a)
+{
+	a->kind = GPUBPF_ACTIVITY_EXTERNAL;
+	a->correlation = e->correlation;
+	a->u.raw[0] = e->external_kind;
+	a->u.raw[1] = e->id;
+}
+
+static void marker(const struct decode *d, const struct cupti_marker *m, struct gpubpf_activity *a)
+{
+	a->kind = GPUBPF_ACTIVITY_MARKER;
+	a->start = a->end = m->time;
+	a->u.raw[0] = m->id;
+	a->u.raw[1] = m->flags & ABI_ACTIVITY_FLAG_MARKER_START ? GPUBPF_MARKER_START
+		      : m->flags & ABI_ACTIVITY_FLAG_MARKER_END ? GPUBPF_MARKER_END
+								: GPUBPF_MARKER_INSTANT;
+	if (d->labels) {
+		a->name = names__intern(d->labels, m->name);
+		a->u.raw[2] = names__intern(d->labels, m->domain);
+	}
+	if (m->object_kind != ABI_ACTIVITY_OBJECT_THREAD)
+		return;
+	a->u.raw[3] = m->object[0];
+	if (d->thread_ids) {
+		a->u.raw[4] = m->object[1];
+		a->flags |= GPUBPF_ACTIVITY_HAS_THREAD;
+	}
+}
+
 /* How much of a record is read, by the version that wrote it. 0: of a kind that is not decoded. */
 static size_t size_of(const struct decode *d, __u32 kind)
 {
@@ -192,6 +224,10 @@ static size_t size_of(const struct decode *d, __u32 kind)
 	case ABI_ACTIVITY_KIND_OVERHEAD:
 		return v >= CUPTI_SINCE_12_2 ? offsetof(struct cupti_overhead, reserved0)
 					     : offsetof(struct cupti_overhead, correlation);
+	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		return offsetof(struct cupti_external, reserved);
+	case ABI_ACTIVITY_KIND_MARKER:
+		return sizeof(struct cupti_marker);
 	default:
 		return 0;
 	}
@@ -221,6 +257,10 @@ static void fill(const struct decode *d, const struct cupti_record *r, struct gp
 		return memory(p, a);
 	case ABI_ACTIVITY_KIND_OVERHEAD:
 		return overhead(d, p, a);
+	case ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		return external(p, a);
+	case ABI_ACTIVITY_KIND_MARKER:
+		return marker(d, p, a);
 	}
 }
 
@@ -269,6 +309,9 @@ int decode__buffer(struct decode *d, uint8_t *buffer, size_t valid, decode_sink 
 		last = at;
 		left = buffer + valid - at;
 		count(&d->records);
+		/* Asked for only since CUPTI makes no external correlation without: the callbacks tell of calls. */
+		if (r->kind == ABI_ACTIVITY_KIND_DRIVER)
+			continue;
 		want = size_of(d, r->kind);
 		if (!want || want > left) {
 			count(&d->unknown);

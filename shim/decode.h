@@ -15,6 +15,8 @@ typedef int decode_sink(const struct gpubpf_activity *a, void *arg);
 struct decode {
 	const struct cupti *cupti;
 	struct names *names;
+	struct names *labels; /* of NVTX; set with thread_ids by the caller after decode__begin() */
+	bool thread_ids;      /* markers have those of the system */
 	__u32 session;
 	/* Of this session. Read by any thread, by __atomic_load_n(). */
 	__u64 records;           /* all that CUPTI gave, known or not */

@@ -33,6 +33,11 @@ static void in_child(void)
 	worker__forked();
 }
 
+bool inject__forked(void)
+{
+	return atomic_load(&forked);
+}
+
 static void at_exit(void)
 {
 	/* A child made without fork() ran no handler. */

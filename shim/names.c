@@ -88,7 +88,7 @@ __u32 names__intern(struct names *n, const char *text)
 		n->send[n->pending] = id;
 		__atomic_store_n(&n->pending, n->pending + 1, __ATOMIC_RELEASE);
 	}
-	return id;
+	return id + n->base;
 }
 
 size_t names__send(struct names *n, struct gpubpf_name *out, size_t max)
@@ -101,7 +101,7 @@ size_t names__send(struct names *n, struct gpubpf_name *out, size_t max)
 		__u32 piece = sizeof(out->text), parts = (t->len + piece - 1) / piece, from = n->part * piece;
 
 		memset(&out[k], 0, sizeof(out[k]));
-		out[k].id = n->send[n->sent];
+		out[k].id = n->send[n->sent] + n->base;
 		out[k].part = n->part;
 		out[k].parts = parts;
 		out[k].len = t->len - from < piece ? t->len - from : piece;

@@ -27,6 +27,7 @@ struct names_text {
 };
 
 struct names {
+	__u32 base; /* added to each id on its way out; stays as it is */
 	__u32 session;
 	__u32 count;   /* texts; id - 1 is the index */
 	__u32 used;    /* bytes of text[] */

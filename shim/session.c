@@ -42,7 +42,7 @@ static struct {
 	cupti_subscriber subscriber;
 	struct report report;
 	struct decode decode;
-	struct kind kinds[7];
+	struct kind kinds[10];
 	bool latency, detach;
 	bool has_timestamp; /* registered, once and for ever: until CUPTI is detached */
 	bool was_detached;
@@ -61,7 +61,11 @@ static struct {
 	bool has_first, has_last;
 	uint32_t first_correlation; /* earlier ones are of calls that were entered before the session */
 	uint32_t last_correlation;  /* ending: later ones are of calls after the session */
-	uint32_t names_at, names_part, names_pause;
+	uint32_t names_pause;
+	struct again {
+		uint32_t at, part;
+	} again[2];     /* of names and labels */
+	int thread_ids; /* how CUPTI numbered threads before */
 	_Atomic uint32_t gave_up;
 } s = {
 	.kinds = { { GPUBPF_FACILITY_KERNEL, true, true },
@@ -70,11 +74,14 @@ static struct {
 		   { GPUBPF_FACILITY_SET, true, true },
 		   { GPUBPF_FACILITY_SYNC, false, false },
 		   { GPUBPF_FACILITY_MEMORY, false, false },
-		   { GPUBPF_FACILITY_OVERHEAD, false, false } },
+		   { GPUBPF_FACILITY_OVERHEAD, false, false },
+		   { GPUBPF_FACILITY_EXTERNAL, false, false },
+		   { GPUBPF_FACILITY_DRIVER_CALLS, false, false },
+		   { GPUBPF_FACILITY_NVTX, false, false } },
 };
 #define KINDS (sizeof(s.kinds) / sizeof(s.kinds[0]))
 
-static struct names names;
+static struct names names, labels;
 
 #ifdef GPUBPF_SHIM_TEST
 struct cupti *session__cupti(void)
@@ -83,7 +90,7 @@ struct cupti *session__cupti(void)
 }
 #endif
 
-static bool has_word(const char *list, const char *word)
+bool session__has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -99,16 +106,17 @@ void session__configure(const char *kinds)
 	static const struct {
 		const char *word;
 		enum gpubpf_facility facility;
-	} words[] = { { "sync", GPUBPF_FACILITY_SYNC },
-		      { "synchronization", GPUBPF_FACILITY_SYNC },
-		      { "memory", GPUBPF_FACILITY_MEMORY },
-		      { "overhead", GPUBPF_FACILITY_OVERHEAD } };
+	} words[] = { { "sync", GPUBPF_FACILITY_SYNC },         { "synchronization", GPUBPF_FACILITY_SYNC },
+		      { "memory", GPUBPF_FACILITY_MEMORY },     { "overhead", GPUBPF_FACILITY_OVERHEAD },
+		      { "external", GPUBPF_FACILITY_EXTERNAL }, { "external", GPUBPF_FACILITY_DRIVER_CALLS },
+		      { "nvtx", GPUBPF_FACILITY_NVTX } };
 
-	s.latency = has_word(kinds, "latency");
-	s.detach = has_word(kinds, "detach");
+	s.latency = session__has_word(kinds, "latency");
+	s.detach = session__has_word(kinds, "detach");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
-			if (s.kinds[k].facility == words[i].facility && has_word(kinds, words[i].word))
+			if (s.kinds[k].facility == words[i].facility &&
+			    session__has_word(kinds, words[i].word))
 				s.kinds[k].wanted = true;
 		}
 	}
@@ -190,6 +198,25 @@ static void disable_callbacks(void)
 	      ABI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 }
 
+/* Whose numbers the application's own profiler gets afterwards is its affair: leave_thread_ids(). */
+static void take_thread_ids(void)
+{
+	cupti_result r = ABI_ERROR_NOT_SUPPORTED;
+
+	if (s.cupti.get_thread_id_type && s.cupti.set_thread_id_type)
+		r = CUPTI(&s.cupti, get_thread_id_type, &s.thread_ids);
+	if (r == ABI_SUCCESS)
+		r = CUPTI(&s.cupti, set_thread_id_type, ABI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	report__facility(&s.report, GPUBPF_FACILITY_THREAD_IDS, r);
+	s.decode.thread_ids = r == ABI_SUCCESS;
+}
+
+static void leave_thread_ids(void)
+{
+	if (s.decode.thread_ids)
+		CUPTI(&s.cupti, set_thread_id_type, s.thread_ids);
+}
+
 /* 0, or the result of the first required one that was refused; *which says which. */
 static cupti_result enable_kinds(enum gpubpf_facility *which)
 {
@@ -199,6 +226,8 @@ static cupti_result enable_kinds(enum gpubpf_facility *which)
 
 		if (!s.kinds[k].wanted)
 			continue;
+		if (f == GPUBPF_FACILITY_NVTX)
+			take_thread_ids();
 		r = CUPTI(&s.cupti, activity_enable, decode__kind_of(f));
 		report__facility(&s.report, f, r);
 		if (r == ABI_SUCCESS)
@@ -217,6 +246,7 @@ static void disable_kinds(void)
 			CUPTI(&s.cupti, activity_disable, decode__kind_of(s.kinds[k].facility));
 	}
 	s.enabled = 0;
+	leave_thread_ids();
 	if (s.report.facility[GPUBPF_FACILITY_LATENCY].tried &&
 	    s.report.facility[GPUBPF_FACILITY_LATENCY].result == ABI_SUCCESS)
 		CUPTI(&s.cupti, activity_enable_latency, 0);
@@ -278,7 +308,7 @@ static void begin(enum gpubpf_arming how)
 	s.enabled = s.nbatch = 0;
 	s.device_seen = s.graphs_seen = s.dropped = s.in_flight = s.bad_said = 0;
 	s.ending = s.forced = s.has_first = s.has_last = false;
-	s.names_at = s.names_part = 0;
+	memset(s.again, 0, sizeof(s.again));
 	s.names_pause = NAMES_AGAIN_SECONDS;
 	emit__begin();
 }
@@ -307,7 +337,10 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 	modules__begin();
 	buffers__begin();
 	names__begin(&names, s.report.session);
+	labels.base = GPUBPF_NAME_LABELS;
+	names__begin(&labels, s.report.session);
 	decode__begin(&s.decode, &s.cupti, &names, s.report.session);
+	s.decode.labels = &labels;
 
 	/* The subscription is the lock: whoever has it keeps his records, so nothing is touched without it. */
 	r = CUPTI(&s.cupti, subscribe, &s.subscriber, callbacks__on, NULL);
@@ -395,39 +428,53 @@ static int keep(const struct gpubpf_activity *a, void *arg)
 	return 0;
 }
 
-static void send_names(void)
+static bool send_some(struct names *n)
 {
 	struct gpubpf_name out[NAMES_HIT];
-	size_t n;
+	size_t k = names__send(n, out, NAMES_HIT);
 
-	while ((n = names__send(&names, out, NAMES_HIT)))
-		emit__hit(GPUBPF_PROBE_NAMES, out, n);
+	if (k)
+		emit__hit(GPUBPF_PROBE_NAMES, out, k);
+	return k;
+}
+
+static void send_names(void)
+{
+	while (send_some(&names) || send_some(&labels))
+		;
+}
+
+/* True: all of it has been sent once more. */
+static bool send_again(struct names *n, struct again *a)
+{
+	__u32 sent = n->sent, part = n->part;
+	bool whole;
+
+	n->sent = a->at;
+	n->part = a->part;
+	send_some(n);
+	a->at = n->sent;
+	a->part = n->part;
+	whole = n->sent == n->pending;
+	n->sent = sent;
+	n->part = part;
+	return whole;
 }
 
 /* What was sent goes out again, bit by bit: one recorder more raises no semaphore that is up, so none is seen. */
 static void send_names_again(void)
 {
-	struct gpubpf_name out[NAMES_HIT];
-	__u32 sent = names.sent, part = names.part;
-	size_t n;
+	bool whole;
 
 	if (s.names_pause) {
 		s.names_pause--;
 		return;
 	}
-	names.sent = s.names_at;
-	names.part = s.names_part;
-	n = names__send(&names, out, NAMES_HIT);
-	if (n)
-		emit__hit(GPUBPF_PROBE_NAMES, out, n);
-	s.names_at = names.sent;
-	s.names_part = names.part;
-	if (names.sent == names.pending) {
-		s.names_at = s.names_part = 0;
+	whole = send_again(&names, &s.again[0]);
+	if (send_again(&labels, &s.again[1]) && whole) {
+		memset(s.again, 0, sizeof(s.again));
 		s.names_pause = NAMES_AGAIN_SECONDS;
 	}
-	names.sent = sent;
-	names.part = part;
 }
 
 /* A buffer that could not be walked to its end is a loss that no count tells. */
@@ -476,6 +523,7 @@ static void counts(void)
 	s.report.losses[GPUBPF_LOSS_MODULES] = modules__lost();
 	s.report.losses[GPUBPF_LOSS_UNKNOWN_KIND] = __atomic_load_n(&s.decode.unknown, __ATOMIC_RELAXED);
 	s.report.losses[GPUBPF_LOSS_IN_FLIGHT] = s.in_flight;
+	s.report.losses[GPUBPF_LOSS_LABELS] = labels.lost;
 	report__counts(&s.report, &s.cupti);
 }
 

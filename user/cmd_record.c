@@ -77,7 +77,8 @@ static const struct opt options[] = {
 	  0, NULL, 0, NULL },
 	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
-	  "overhead. Each costs more. detach: CUPTI, 12.6 or later, leaves the driver when the recording ends before the command; "
+	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks). "
+	  "Each costs more. detach: CUPTI, 12.6 or later, leaves the driver when the recording ends before the command; "
 	  "otherwise it stays in it and each launch takes about a microsecond longer than before. Live processes have what "
 	  "GPUBPF_CUPTI was set to when they began.",
 	  0, NULL, 0, NULL },
@@ -159,11 +160,14 @@ static void print_summary(const struct recorder_result *res, const char *output)
 		res->end_reason, output);
 }
 
-static const char *const cupti_kinds[] = { "latency", "sync", "memory", "overhead", "detach", NULL };
+static const char *const cupti_kinds[] = { "latency",  "sync", "memory", "overhead",
+					   "external", "nvtx", "detach", NULL };
 
 /* The kinds as the shim reads them; false: one of them is none. */
 static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)
 {
+	unsigned chosen = 0;
+
 	buf[0] = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		size_t k = 0, at = strlen(buf);
@@ -173,8 +177,9 @@ static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const c
 		*wrong = l->items[i];
 		if (!cupti_kinds[k])
 			return false;
-		if (!strstr(buf, l->items[i]))
+		if (!(chosen >> k & 1))
 			snprintf(buf + at, size - at, "%s%s", at ? "," : "", l->items[i]);
+		chosen |= 1u << k;
 	}
 	return true;
 }
@@ -233,6 +238,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 {
 	static char message[256];
 	const char *wrong = "";
+	size_t at;
 
 	if (!!o->pids.n + !!o->system + command != 1)
 		return "one of -p PID, -a, or a command is needed";
@@ -254,8 +260,11 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--cupti is for a launched command; in live processes GPUBPF_CUPTI of their environment decides";
 	if (join_kinds(&o->cupti, kinds, kinds_size, &wrong))
 		return NULL;
-	snprintf(message, sizeof(message), "--cupti takes latency, sync, memory, overhead and detach, not '%.64s'",
-		 wrong);
+	at = (size_t)snprintf(message, sizeof(message), "--cupti takes %s", cupti_kinds[0]);
+	for (size_t k = 1; cupti_kinds[k]; k++)
+		at += (size_t)snprintf(message + at, sizeof(message) - at, "%s%s",
+				       cupti_kinds[k + 1] ? ", " : " and ", cupti_kinds[k]);
+	snprintf(message + at, sizeof(message) - at, ", not '%.64s'", wrong);
 	return message;
 }
 
@@ -304,7 +313,8 @@ const struct verb verb_record = {
 		"COMMAND gets a copy of it, unless another tool's library is set there already; that is left alone, and said. In "
 		"a live process it is used if the process was started with it (see `gpubpf shim`); it idles until then, and does "
 		"again afterwards. Without a shim the calls are recorded all the same, and the capture says that the GPU's "
-		"side is missing. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
+		"side is missing. With --cupti nvtx the command finds the shim in NVTX_INJECTION64_PATH, too: NVTX loads it at its "
+		"first call, and it passes NVTX on to the CUPTI that it uses. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
 		"The recording ends when the processes named with -p, or the command, have ended; after --duration or "
 		"--calls; or at SIGINT or SIGTERM. A launched command is then waited for: the first signal is given on to it, "
 		"a second one ends the recording alone. The file can be read at any moment, also after the recorder was "

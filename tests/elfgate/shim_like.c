@@ -90,6 +90,16 @@ EXPORTED int InitializeInjection(void)
 	return !start();
 }
 
+EXPORTED int InitializeInjectionNvtx(void)
+{
+	return 0;
+}
+
+EXPORTED int InitializeInjectionNvtx2(void)
+{
+	return 0;
+}
+
 #ifdef EXPORT_OF_ANOTHER_TYPE
 EXPORTED int gpubpf_shim_start = 1;
 #elif !defined(FEWER_EXPORTS)

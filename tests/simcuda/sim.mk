@@ -17,11 +17,11 @@ SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c log.c init.c context.c mem.c al
 SIM_DRIVER_OBJ := $(SIM_DRIVER_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o) $(SIM)/obj/exports.o
 SIM_RT_SRC := $(wildcard $(SIM_DIR)/cudart/*.c)
 SIM_RT_OBJ := $(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
-SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c version.c)
+SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c nvtx.c version.c)
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo
-WORKLOAD_DRIVER := driver_demo launchloop procs longrun
+WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \

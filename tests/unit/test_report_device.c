@@ -528,10 +528,49 @@ T(what_was_never_armed_measured_nothing_R5_R14)
 	close_it();
 }
 
+/* An item of what `record --cupti` asks for. */
+static void extra(unsigned kind, uint64_t time, uint64_t raw0, uint64_t raw1)
+{
+	struct gpubpf_activity a = {
+		.kind = (uint16_t)kind, .session = 1, .start = time, .end = time, .u.raw = { raw0, raw1 }
+	};
+
+	batch_of(GPUBPF_PROBE_ACTIVITY, &a, sizeof(a), 1);
+}
+
+T(ranges_that_began_before_or_never_ended)
+{
+	ready();
+	arm();
+	step(ALL, LAUNCH, 1);
+	extra(GPUBPF_ACTIVITY_MARKER, 900, 1, GPUBPF_MARKER_END);
+	extra(GPUBPF_ACTIVITY_MARKER, 1000, 2, GPUBPF_MARKER_START);
+	extra(GPUBPF_ACTIVITY_MARKER, 1100, 3, GPUBPF_MARKER_START);
+	extra(GPUBPF_ACTIVITY_MARKER, 1500, 3, GPUBPF_MARKER_END);
+	/* An id that comes again is another range; the second end has no start. */
+	extra(GPUBPF_ACTIVITY_MARKER, 2000, 3, GPUBPF_MARKER_START);
+	extra(GPUBPF_ACTIVITY_MARKER, 2100, 3, GPUBPF_MARKER_END);
+	extra(GPUBPF_ACTIVITY_MARKER, 2200, 3, GPUBPF_MARKER_END);
+	extra(GPUBPF_ACTIVITY_MARKER, 0, 4, GPUBPF_MARKER_START);
+	extra(GPUBPF_ACTIVITY_MARKER, 2300, 4, GPUBPF_MARKER_END);
+	status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_NVTX, 0, 0, 0);
+	disarm();
+	open_it();
+	CHECK(build("nvtx") == 1);
+	CHECK(is(0, "ranges", 3) && is(0, "open", 1) && is(0, "ends_alone", 2) && is(0, "untimed", 1));
+	CHECK(is(0, "total_ns", 500) && is(0, "max_ns", 400) && is(0, "mean_ns", 250));
+	CHECK(absent(0, "domain") && absent(0, "tid"));
+	close_it();
+}
+
 T(every_section_fills_all_its_columns)
 {
 	ready();
 	arm();
+	status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_EXTERNAL, 0, 0, 0);
+	status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_NVTX, 0, 0, 0);
+	extra(GPUBPF_ACTIVITY_EXTERNAL, 0, 3, 77);
+	extra(GPUBPF_ACTIVITY_MARKER, w.now, 5, GPUBPF_MARKER_INSTANT);
 	name_part(1, 0, 1, "_Z4axpyf");
 	module(1, 1, 1, 1, 0);
 	kernel(1, 10, 1000);

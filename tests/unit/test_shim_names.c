@@ -51,6 +51,23 @@ T(one_id_per_text)
 	CHECK(n.lost == 0);
 }
 
+/* Two tables share one space of ids. */
+T(ids_from_a_base_on)
+{
+	struct gpubpf_name piece[2];
+	char out[32];
+
+	fresh();
+	n.base = GPUBPF_NAME_LABELS;
+	CHECK(names__intern(&n, "a") == GPUBPF_NAME_LABELS + 1 &&
+	      names__intern(&n, "a") == GPUBPF_NAME_LABELS + 1);
+	CHECK(names__intern(&n, NULL) == 0);
+	CHECK(drain(1, GPUBPF_NAME_LABELS + 1, out) == 1 && !strcmp(out, "a"));
+	names__begin(&n, 2);
+	CHECK(names__intern(&n, "a") == GPUBPF_NAME_LABELS + 1 && names__send(&n, piece, 2) == 1);
+	CHECK(piece[0].id == GPUBPF_NAME_LABELS + 1);
+}
+
 T(one_hash_two_texts)
 {
 	fresh();

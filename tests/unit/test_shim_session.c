@@ -567,13 +567,15 @@ T(guarded_calls_abort)
 
 T(kinds_by_wish)
 {
-	session__configure("sync,overhead,latency,nonsense");
+	session__configure("sync,overhead,external,latency,nvtx,nonsense");
 	fake_begin();
 	attach();
 	guard__own();
 	CHECK(session__arm(GPUBPF_ARMED_ATTACH, TID));
-	CHECKF(strstr(fake.log, "+10 +1 +22 +2 +38 +17 ") != NULL, "%s", fake.log);
+	CHECKF(strstr(fake.log, "+10 +1 +22 +2 +38 +17 +39 +4 +12 ") != NULL, "%s", fake.log);
 	CHECK(got_status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_LATENCY).value == ABI_ERROR_NOT_SUPPORTED);
+	CHECK(got_status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_THREAD_IDS).value ==
+	      ABI_ERROR_NOT_SUPPORTED);
 	disarm();
 }
 

@@ -228,5 +228,6 @@ json_t *inspect_device_json(const struct inspection *s)
 	json_put_int(o, "names", join__names(s->join));
 	json_put_int(o, "names_incomplete", t->names_incomplete);
 	json_put_int(o, "modules", join__modules(s->join));
+	inspect_extras_json(s->join, o);
 	return o;
 }

@@ -251,5 +251,6 @@ int inspect_device_text(const struct inspection *s, FILE *f)
 		return r;
 	links(s, f);
 	causality(s, f);
+	inspect_extras_text(s->join, f);
 	return 0;
 }

@@ -214,6 +214,16 @@ static void count(struct join *j, const struct act *a, unsigned kind, enum join_
 		t->orphans_by_kind[kind]++;
 }
 
+static void match_externals(struct join *j)
+{
+	for (uint32_t i = 0; i < j->externals.n; i++) {
+		struct external *e = vec__at(&j->externals, i);
+		uint32_t first = find(j, e->session, e->correlation)->call;
+
+		e->call = first ? call_of(j, first, e->arrival) : 0;
+	}
+}
+
 int match_activities(struct join *j)
 {
 	int rc = make_index(j);
@@ -234,6 +244,8 @@ int match_activities(struct join *j)
 		if (time == JOIN_TIME_VALID && a->start > s->last_start)
 			s->last_start = a->start;
 	}
+	if (!rc)
+		match_externals(j);
 	drop_index(j);
 	return rc;
 }

@@ -20,6 +20,7 @@ int join__new(struct model *m, struct join **out)
 	vec__init(&j->latency, sizeof(struct latency));
 	vec__init(&j->pieces, sizeof(struct piece));
 	vec__init(&j->modules, sizeof(struct module_item));
+	extras_init(j);
 	hmap__init(&j->bthreads, 16, sizeof(struct bthread));
 	hmap__init(&j->sthreads, 16, sizeof(struct sthread));
 	hmap__init(&j->ns_threads, 16, sizeof(struct ns_thread));
@@ -60,6 +61,7 @@ static void free_all(struct join *j)
 		hmap__clear(maps[i]);
 	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
 		vec__clear(vecs[i]);
+	extras_free(j);
 	free(j->name_text);
 	free(j->order);
 	free(j->by_proc);
@@ -308,11 +310,16 @@ static int add_aux(struct join *j, struct act *to, const struct gpubpf_activity 
 static int on_activity(struct join *j, struct jproc *p, struct session *s, const struct gpubpf_activity *i,
 		       uint64_t arrived)
 {
-	struct lane *lane = lane_for(j, s, i);
-	struct key_entry *key = key_for(j, p, i);
-	struct act *a = lane && key ? vec__add(&j->acts) : NULL;
+	struct key_entry *key;
+	struct lane *lane;
+	struct act *a;
 	int rc;
 
+	if (extras_kind(i->kind))
+		return extras_item(j, s, i, arrived);
+	lane = lane_for(j, s, i);
+	key = key_for(j, p, i);
+	a = lane && key ? vec__add(&j->acts) : NULL;
 	if (!a)
 		return -ENOMEM;
 	a->start = i->start;
@@ -354,8 +361,9 @@ static bool item_right(unsigned probe, const union item *i)
 	case GPUBPF_PROBE_CALLS:
 		return i->call.work >= GPUBPF_WORK_LAUNCH && i->call.work <= GPUBPF_WORK_SYNC;
 	case GPUBPF_PROBE_ACTIVITY:
-		return i->activity.kind >= GPUBPF_ACTIVITY_KERNEL &&
-		       i->activity.kind <= GPUBPF_ACTIVITY_OVERHEAD;
+		return (i->activity.kind >= GPUBPF_ACTIVITY_KERNEL &&
+			i->activity.kind <= GPUBPF_ACTIVITY_OVERHEAD) ||
+		       extras_kind(i->activity.kind);
 	case GPUBPF_PROBE_NAMES:
 		return i->name.id && i->name.parts && i->name.part < i->name.parts &&
 		       i->name.len <= sizeof(i->name.text);

@@ -14,6 +14,8 @@ int join__finish(struct join *j, const struct join_end *end)
 	if (!rc)
 		rc = sessions_finish(j);
 	if (!rc)
+		rc = extras_finish(j);
+	if (!rc)
 		rc = end->host_left_out ? nest_calls(j) : match_calls(j);
 	if (!rc)
 		rc = match_activities(j);

@@ -198,6 +198,42 @@ const char *join_loss_name(unsigned loss);         /* "cupti_dropped" …; NULL:
 size_t join__modules(const struct join *j); /* loads and unloads, as they came */
 const struct gpubpf_module *join__module(const struct join *j, size_t i, const struct join_session **session);
 
+/* ---- What `record --cupti` asks for and that ran on no device: as it came ---- */
+
+struct join_external { /* an id that the application gave CUPTI for a call (cuptiActivityPushExternalCorrelationId) */
+	const struct join_session *session;
+	uint32_t kind; /* CUpti_ExternalCorrelationKind: join_external_name() */
+	uint64_t id;
+	uint32_t correlation;
+	bool has_call;   /* the shim saw the call: it asks for work, allocates or waits */
+	bool has_work;   /* has_call: it is in a population */
+	uint32_t thread; /* has_call: that made it, as the shim has it */
+};
+size_t join__externals(const struct join *j);
+void join__external(const struct join *j, size_t i, struct join_external *e);
+const char *join_external_name(unsigned kind); /* "custom0" …; NULL: not known */
+
+struct join_marker { /* of NVTX: a moment, the start of a range or the end of one */
+	const struct join_session *session;
+	enum gpubpf_marker kind;
+	uint32_t id; /* CUPTI's; start and end of a range share it */
+	bool has_time;
+	uint64_t time; /* CLOCK_MONOTONIC, or CUPTI's own clock where nothing ties it to that */
+	bool has_name; /* the end of a range has none */
+	uint32_t name; /* for join__name(); 0: its parts did not arrive: then name_id tells it apart */
+	uint32_t name_id;
+	bool has_domain;            /* not the default one */
+	uint32_t domain, domain_id; /* likewise */
+	bool has_thread;
+	uint32_t thread;
+	bool paired;  /* of a range: the other half is there, too */
+	bool has_end; /* of a start */
+	uint64_t end;
+	bool ended_elsewhere; /* by another thread: no push and pop */
+};
+size_t join__markers(const struct join *j);
+void join__marker(const struct join *j, size_t i, struct join_marker *m);
+
 /* ---- Totals ---- */
 
 const char *join_kind_name(unsigned kind); /* of enum gpubpf_activity_kind: "kernel" …; NULL: not known */

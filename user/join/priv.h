@@ -186,6 +186,7 @@ struct join {
 	struct model *model;
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
+	struct vec externals, markers;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
 	uint32_t nnames;
@@ -204,6 +205,21 @@ struct join {
 	struct key_entry *last_key;
 	struct jproc *last_proc;
 	uint32_t last_tgid;
+};
+
+struct external {
+	uint64_t id;
+	uint32_t session, kind, correlation;
+	uint32_t call;    /* reference to a scall, or ACT_AMBIGUOUS */
+	uint32_t arrival; /* as of an act */
+};
+
+struct marker {
+	uint64_t time;
+	uint32_t session, id, name_id, domain_id, thread;
+	uint32_t other; /* reference: of a start the end, of an end the start */
+	uint8_t kind;   /* enum gpubpf_marker */
+	bool has_thread;
 };
 
 struct module_item {
@@ -306,6 +322,16 @@ struct session *session_watching(const struct join *j, const struct jproc *p, ui
 int names_piece(struct join *j, struct jproc *p, const struct gpubpf_name *n);
 int names_finish(struct join *j);
 int keys_finish(struct join *j);
+
+/* extras.c: what is asked for by name and ran on no device */
+static inline bool extras_kind(unsigned kind)
+{
+	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_MARKER;
+}
+void extras_init(struct join *j);
+void extras_free(struct join *j);
+int extras_finish(struct join *j); /* behind names_finish() and sessions_finish() */
+int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived);
 
 /* match.c: host call ↔ shim call */
 int match_calls(struct join *j);

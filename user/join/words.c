@@ -72,6 +72,10 @@ const char *join_facility_name(unsigned facility)
 		[GPUBPF_FACILITY_MEMORY] = "memory",
 		[GPUBPF_FACILITY_OVERHEAD] = "overhead",
 		[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
+		[GPUBPF_FACILITY_EXTERNAL] = "external",
+		[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
+		[GPUBPF_FACILITY_NVTX] = "nvtx",
+		[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
 	};
 
 	return NAME(names, facility);
@@ -87,6 +91,7 @@ const char *join_loss_name(unsigned loss)
 		[GPUBPF_LOSS_MODULES] = "modules",
 		[GPUBPF_LOSS_UNKNOWN_KIND] = "unknown_kind",
 		[GPUBPF_LOSS_IN_FLIGHT] = "in_flight",
+		[GPUBPF_LOSS_LABELS] = "labels",
 	};
 
 	return NAME(names, loss);
@@ -99,6 +104,19 @@ const char *join_kind_name(unsigned kind)
 		[GPUBPF_ACTIVITY_SET] = "set",           [GPUBPF_ACTIVITY_GRAPH] = "graph",
 		[GPUBPF_ACTIVITY_SYNC] = "sync",         [GPUBPF_ACTIVITY_MEMORY] = "memory",
 		[GPUBPF_ACTIVITY_OVERHEAD] = "overhead",
+	};
+
+	return NAME(names, kind);
+}
+
+const char *join_external_name(unsigned kind)
+{
+	static const char *const names[] = { /* CUpti_ExternalCorrelationKind */
+					     [1] = "unknown",
+					     [2] = "openacc",
+					     [3] = "custom0",
+					     [4] = "custom1",
+					     [5] = "custom2"
 	};
 
 	return NAME(names, kind);

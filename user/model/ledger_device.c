@@ -268,6 +268,9 @@ static void name_losses(const struct join_totals *t, struct ledger *l)
 		FACT(l, "unknown_kind", t->loss[GPUBPF_LOSS_UNKNOWN_KIND], "",
 		     "CUPTI delivered %" PRIu64 " records of kinds that were not asked for",
 		     t->loss[GPUBPF_LOSS_UNKNOWN_KIND]);
+	if (t->loss[GPUBPF_LOSS_LABELS])
+		FACT(l, "shim_labels_lost", t->loss[GPUBPF_LOSS_LABELS], "",
+		     "%" PRIu64 " names of NVTX found no room in the shim", t->loss[GPUBPF_LOSS_LABELS]);
 	if (t->names_incomplete)
 		REASON(l, "names_incomplete", t->names_incomplete, RING_REMEDY,
 		       "%" PRIu64 " names of kernels lack a part", t->names_incomplete);

@@ -103,6 +103,10 @@ static const char *const facilities[] = {
 	[GPUBPF_FACILITY_MEMORY] = "records of memory operations",
 	[GPUBPF_FACILITY_OVERHEAD] = "records of its own overhead",
 	[GPUBPF_FACILITY_UNSUBSCRIBE] = "the end of the subscription",
+	[GPUBPF_FACILITY_EXTERNAL] = "records of external correlation",
+	[GPUBPF_FACILITY_NVTX] = "records of NVTX",
+	[GPUBPF_FACILITY_THREAD_IDS] = "the system's numbers of threads in records of NVTX",
+	[GPUBPF_FACILITY_DRIVER_CALLS] = "its records of calls, without which no external correlation comes",
 };
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))

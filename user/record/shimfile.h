@@ -12,6 +12,8 @@ struct err;
 /* What the driver loads into a process, and how the shim is told which optional kinds of activity to enable. */
 #define SHIMFILE_INJECTION "CUDA_INJECTION64_PATH"
 #define SHIMFILE_KINDS "GPUBPF_CUPTI"
+/* What NVTX loads at its first call; the shim passes it on to the CUPTI that it uses. */
+#define SHIMFILE_NVTX "NVTX_INJECTION64_PATH"
 
 struct shimfile_image {
 	const void *data;

@@ -33,11 +33,12 @@ struct shims {
 		pid_t only; /* 0: every process */
 	} * files;
 	size_t n;
-	char copy[PATH_MAX];                       /* the private one; empty: none */
-	char injection[PATH_MAX + 32], kinds[256]; /* for the command's environment */
-	const char *env[3];
-	char taken[PATH_MAX]; /* another tool's injection library; empty: none */
-	struct err why;       /* no private copy could be made */
+	char copy[PATH_MAX];                                            /* the private one; empty: none */
+	char injection[PATH_MAX + 32], kinds[256], nvtx[PATH_MAX + 32]; /* for the command's environment */
+	const char *env[4];
+	const char *nvtx_taken; /* another tool's library for NVTX, of our environment */
+	char taken[PATH_MAX];   /* another tool's injection library; empty: none */
+	struct err why;         /* no private copy could be made */
 };
 
 static struct shims *shims_of(struct recorder *r)
@@ -50,6 +51,19 @@ static struct shims *shims_of(struct recorder *r)
 bool recorder_wants_shim(const struct recorder *r)
 {
 	return !r->o->no_shim;
+}
+
+static void take_nvtx(struct recorder *r, struct shims *s)
+{
+	const char *set = getenv(SHIMFILE_NVTX);
+
+	if (!strstr(r->o->cupti_kinds, "nvtx"))
+		return;
+	s->nvtx_taken = set && *set && !shimfile_has_probes(set) ? set : NULL;
+	if (s->nvtx_taken)
+		return; /* said once there is a file to say it in */
+	snprintf(s->nvtx, sizeof(s->nvtx), SHIMFILE_NVTX "=%s", s->copy);
+	s->env[2] = s->nvtx;
 }
 
 static int make_copy(struct recorder *r, struct shims *s)
@@ -72,6 +86,7 @@ static int make_copy(struct recorder *r, struct shims *s)
 	if (r->o->cupti_kinds) {
 		snprintf(s->kinds, sizeof(s->kinds), SHIMFILE_KINDS "=%s", r->o->cupti_kinds);
 		s->env[1] = s->kinds;
+		take_nvtx(r, s);
 	}
 	return 0;
 }
@@ -222,6 +237,14 @@ static void attach_copy(struct recorder *r)
 		add_file(&l, s->copy);
 		attach_list(r, &l, 0, "launched");
 		liblist_free(&l);
+	}
+	if (s->nvtx_taken) {
+		snprintf(text, sizeof(text),
+			 SHIMFILE_NVTX
+			 " is set to %s, another tool's: it is left alone, and NVTX is not recorded",
+			 s->nvtx_taken);
+		recorder_note(r, "nvtx_taken", text, 0);
+		recorder_say(r, "%s; unset it for --cupti nvtx", text);
 	}
 }
 

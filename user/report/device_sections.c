@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sections that the device observer adds, and the meaning of their columns. */
+#include "report/extras.h"
 #include "report/report.h"
 
 #define END                                                                                                  \
@@ -316,6 +317,35 @@ static const struct column orphan_columns[] = {
 	{ "what", "WHAT", UNIT_TEXT, "what ran", false },
 	END };
 
+static const struct column external_columns[] = {
+	{ "records", "RECORDS", UNIT_COUNT, "records of external correlation", false },
+	{ "ids", "IDS", UNIT_COUNT, "of these: distinct ids", false },
+	{ "calls", "CALLS", UNIT_COUNT, "calls with an id: of those that the device observer saw", false },
+	{ "work", "FOR WORK", UNIT_COUNT, "of these: calls that ask the device for work", false },
+	{ "other", "OF OTHER CALLS", UNIT_COUNT, "records of calls that the device observer does not look at", true },
+	{ "all_calls", "OF CALLS", UNIT_COUNT, "calls of the process that the device observer saw, with an id and without", false },
+	{ "pid", "PID", UNIT_ID, "process, initial pid namespace", false },
+	{ "kind", "KIND", UNIT_TEXT, "kind that the application gave with the id (CUpti_ExternalCorrelationKind)", false },
+	END };
+
+static const struct column nvtx_columns[] = {
+	{ "ranges", "RANGES", UNIT_COUNT, "ranges that began and ended in the session", false },
+	{ "total_ns", "TOTAL", UNIT_NS, "sum of their durations; of ranges inside each other each counts", false },
+	{ "mean_ns", "MEAN", UNIT_NS, "total_ns divided by the timed ranges", false },
+	{ "p50_ns", "P50", UNIT_NS, "median duration, within 1 %", false },
+	{ "p99_ns", "P99", UNIT_NS, "99th percentile of the durations, within 1 %", false },
+	{ "max_ns", "MAX", UNIT_NS, "longest duration", false },
+	{ "open", "OPEN", UNIT_COUNT, "ranges that had not ended when the session did: in none of the times", true },
+	{ "ends_alone", "ENDS ALONE", UNIT_COUNT, "ends of ranges that began before the session: CUPTI gives them no name", true },
+	{ "untimed", "NO TIME", UNIT_COUNT, "ranges without times", true },
+	{ "elsewhere", "OTHER THREAD", UNIT_COUNT, "ranges that another thread ended: started, not pushed", true },
+	{ "marks", "MARKS", UNIT_COUNT, "marks", true },
+	{ "pid", "PID", UNIT_ID, "process, initial pid namespace", false },
+	{ "tid", "THREAD", UNIT_ID, "thread of the mark or of the range's start; with --threads", true },
+	{ "domain", "DOMAIN", UNIT_TEXT, "domain; none: the default one", false },
+	{ "name", "NAME", UNIT_TEXT, "name; <unresolved 0x…> where it did not arrive, <unnamed> where there is none", false },
+	END };
+
 const struct section report_device_sections[] = {
 	{ "observers", "Two observers", "one row per population, of the whole capture; calls of the application, each in one term, against "
 	  "records of the device", NULL, observer_columns, NULL, build_observers },
@@ -350,6 +380,10 @@ const struct section report_device_sections[] = {
 	  NULL, causality_columns, "early_ns", build_causality },
 	{ "orphans", "Records without a call", "one row per thing that ran and reason; records of the device",
 	  NULL, orphan_columns, "records", build_orphans },
+	{ "external", "External correlation", "one row per process and kind; ids that the application gave CUPTI for its calls",
+	  "asked for by record --cupti external", external_columns, "records", build_external },
+	{ "nvtx", "NVTX", "one row per process, domain and name (with --threads also per thread); ranges and marks of the application",
+	  "CUPTI does not tell pushed ranges from started ones; the times are the host's", nvtx_columns, "total_ns", build_nvtx },
 	{ "sessions", "Sessions of the device observer", "one row per arming of a process", NULL, session_columns, NULL,
 	  build_sessions },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },

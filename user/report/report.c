@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/extras.h"
 #include "util/err.h"
 
 /* Where there is one device, or all are of one kind, launch keys need not say on which they ran. */
@@ -58,6 +59,8 @@ const char *report__unobserved(const struct report *r, const struct section *s)
 		return NULL;
 	if (!r->in.join)
 		return "no device observer in this capture";
+	if (extras_unobserved(r, s))
+		return extras_unobserved(r, s);
 	if (s->build == build_observers || s->build == build_sessions ||
 	    join__totals(r->in.join)->armed_sessions || join__activities(r->in.join))
 		return NULL;

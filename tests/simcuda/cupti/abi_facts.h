@@ -55,6 +55,12 @@
 	X(CUPTI_ACTIVITY_KIND_DEVICE) \
 	X(CUPTI_ACTIVITY_KIND_CONTEXT) \
 	X(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) \
+	X(CUPTI_ACTIVITY_KIND_MARKER) \
+	X(CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) \
+	X(CUPTI_ACTIVITY_FLAG_MARKER_START) \
+	X(CUPTI_ACTIVITY_FLAG_MARKER_END) \
+	X(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT) \
+	X(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) \
 	X(CUPTI_ACTIVITY_KIND_OVERHEAD) \
 	X(CUPTI_ACTIVITY_KIND_MEMCPY2) \
 	X(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) \
@@ -140,11 +146,15 @@
 	X(CUpti_ActivityAPI) \
 	X(CUpti_ActivitySynchronization2) \
 	X(CUpti_ActivityExternalCorrelation) \
+	X(CUpti_ActivityMarker2) \
 	X(CUpti_ActivityOverhead3) \
 	X(CUpti_ActivityGraphTrace2) \
 	X(CUpti_ActivityObjectKindId)
 
 #define CUPTI_ABI_OFFSETS(X) \
+	X(CUpti_ActivityMarker2, kind) X(CUpti_ActivityMarker2, flags) X(CUpti_ActivityMarker2, timestamp) \
+	X(CUpti_ActivityMarker2, id) X(CUpti_ActivityMarker2, objectKind) X(CUpti_ActivityMarker2, objectId) \
+	X(CUpti_ActivityMarker2, name) X(CUpti_ActivityMarker2, domain) \
 	X(CUpti_CallbackData, callbackSite) X(CUpti_CallbackData, functionName) \
 	X(CUpti_CallbackData, functionParams) X(CUpti_CallbackData, functionReturnValue) \
 	X(CUpti_CallbackData, symbolName) X(CUpti_CallbackData, context) X(CUpti_CallbackData, contextUid) \

@@ -167,6 +167,26 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 	return sc_leave(&call, CUPTI_SUCCESS);
 }
 
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+	struct sc_call call;
+
+	if (!sc_enter(&call, __func__, (uint64_t)type, 0))
+		return call.result;
+	sc.thread_ids = (int)type;
+	return sc_leave(&call, CUPTI_SUCCESS);
+}
+
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
+{
+	struct sc_call call;
+
+	if (!sc_enter(&call, __func__, 0, 0))
+		return call.result;
+	*type = (CUpti_ActivityThreadIdType)sc.thread_ids;
+	return sc_leave(&call, CUPTI_SUCCESS);
+}
+
 /* The attributes of launches are not simulated. */
 CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t enable)
 {

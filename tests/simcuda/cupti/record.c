@@ -37,6 +37,7 @@ static const struct size {
 	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 13, 40 },
 	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, sizeof(CUpti_ActivitySynchronization2) },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 13, sizeof(CUpti_ActivityExternalCorrelation) },
+	{ CUPTI_ACTIVITY_KIND_MARKER, 13, sizeof(CUpti_ActivityMarker2) },
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 13, 40 },
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48 },
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 22, sizeof(CUpti_ActivityOverhead3) },

@@ -52,6 +52,7 @@ struct sc {
 	_Atomic uint64_t kinds; /* that are enabled, a bit each */
 	_Atomic bool broken;    /* enabled by one client, subscribed to by another: nobody gets records */
 	_Atomic bool latency;   /* queued and submitted times */
+	_Atomic int thread_ids; /* CUpti_ActivityThreadIdType */
 	_Atomic bool dead;      /* a forked child: every call says so */
 	_Atomic uint32_t correlation;
 	CUpti_TimestampCallbackFunc _Atomic clock;

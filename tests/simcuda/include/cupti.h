@@ -145,6 +145,7 @@ typedef enum {
 	CUPTI_ACTIVITY_KIND_DEVICE = 8,
 	CUPTI_ACTIVITY_KIND_CONTEXT = 9,
 	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_ACTIVITY_KIND_MARKER = 12,
 	CUPTI_ACTIVITY_KIND_OVERHEAD = 17,
 	CUPTI_ACTIVITY_KIND_MEMCPY2 = 22,
 	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION = 38,
@@ -158,6 +159,9 @@ typedef enum {
 
 typedef enum {
 	CUPTI_ACTIVITY_FLAG_NONE = 0,
+	CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS = 1 << 0,
+	CUPTI_ACTIVITY_FLAG_MARKER_START = 1 << 1,
+	CUPTI_ACTIVITY_FLAG_MARKER_END = 1 << 2,
 	CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC = 1 << 0,
 	CUPTI_ACTIVITY_FLAG_FLUSH_FORCED = 1 << 0,
 	CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC = 1 << 0,
@@ -378,6 +382,23 @@ typedef struct CUPTI_RECORD {
 	uint32_t returnValue, pad;
 } CUpti_ActivitySynchronization2;
 
+typedef enum {
+	CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT = 0,
+	CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM = 1,
+	CUPTI_ACTIVITY_THREAD_ID_TYPE_FORCE_INT = 0x7fffffff
+} CUpti_ActivityThreadIdType;
+
+typedef struct CUPTI_RECORD {
+	CUpti_ActivityKind kind;
+	CUpti_ActivityFlag flags;
+	uint64_t timestamp;
+	uint32_t id;
+	CUpti_ActivityObjectKind objectKind;
+	CUpti_ActivityObjectKindId objectId;
+	uint32_t pad;
+	const char *name, *domain;
+} CUpti_ActivityMarker2;
+
 typedef struct CUPTI_RECORD {
 	CUpti_ActivityKind kind;
 	CUpti_ExternalCorrelationKind externalKind;
@@ -445,6 +466,8 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable);
 CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t enable);
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id);
 CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *lastId);
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type);
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type);
 CUptiResult cuptiFinalize(void);
 CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId);
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId);

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
+# What `record --cupti` asks for, from the simulated CUPTI to the tables.
+. tests/e2e/lib.sh
+export LD_LIBRARY_PATH=$SIM
+unset CUDA_INJECTION64_PATH GPUBPF_CUPTI NVTX_INJECTION64_PATH
+
+record() # NAME ARG…
+{
+	local name=$1
+	shift
+	"$GPUBPF" record -f -o "$T/$name" "$@" >"$T/$name.out" 2>"$T/$name.err" ||
+		not_ok "record_$name" "$(cat "$T/$name.err")"
+}
+
+device() # NAME JQ
+{
+	"$GPUBPF" inspect --json "$T/$1" | jq -r ".device | $2"
+}
+
+table() # NAME SECTION JQ
+{
+	"$GPUBPF" report --json -s "$2" "$T/$1" | jq -r ".sections.$2 | $3"
+}
+
+if ! command -v jq >/dev/null; then
+	echo "skip cupti_kinds: jq"
+	exit 0
+fi
+
+# ---- external ----
+record external --cupti external -- "$SIM/annotated" --launches 100 --external 40
+check external_facilities "0 0" "$(device external '.sessions[0].facilities | "\(.external) \(.driver_calls)"')"
+check external_records "60 40 20 0" "$(device external '.external | "\(.of_seen_calls) \(.by_kind.custom0) \(.by_kind.custom1) \(.of_unknown_kind)"')"
+check external_rows "custom0 40 40 40 custom1 20 1 20" \
+	"$(table external external '[.rows[] | "\(.kind) \(.records) \(.ids) \(.calls)"] | join(" ")')"
+check external_changes_no_verdict "reconciled 0 0" \
+	"$("$GPUBPF" inspect --json "$T/external" | jq -r '"\(.verdict) \(.device.losses.unknown_kind) \(.device.ledger.total.unexplained)"')"
+if "$GPUBPF" report "$T/external" | grep -q '^External correlation'; then ok external_in_text; else not_ok external_in_text "$("$GPUBPF" report "$T/external" | tail -20)"; fi
+
+# Not asked for, asked for and none, refused: three things (R5, R14).
+record plain -- "$SIM/annotated" --launches 100 --external 40
+check R5_external_not_asked_for "false not asked for" "$(device plain 'has("external")') $(table plain external '.unmeasured_because[:13]')"
+case $("$GPUBPF" report -s external "$T/plain") in
+*"not measured (not asked for: record --cupti external does)"*) ok R5_external_not_asked_for_text ;;
+*) not_ok R5_external_not_asked_for_text "$("$GPUBPF" report -s external "$T/plain")" ;;
+esac
+record none --cupti external -- "$SIM/annotated" --launches 10
+check R14_external_none "0 []" "$(device none .external.records) $(table none external '.rows | tostring')"
+SIMCUPTI_FAIL=cuptiActivityEnable:39:27 record refused --cupti external -- "$SIM/annotated" --launches 10
+check R5_external_refused "27 reconciled" "$(device refused '.sessions[0].facilities.external') $(
+	"$GPUBPF" inspect --json "$T/refused" | jq -r .verdict)"
+case $("$GPUBPF" report -s external "$T/refused") in
+*"not measured (CUPTI refused records of external correlation)"*) ok R5_external_refused_text ;;
+*) not_ok R5_external_refused_text "$("$GPUBPF" report -s external "$T/refused")" ;;
+esac
+
+# ---- NVTX ----
+nvtx_rows='[.rows[] | "\(.domain // "-") \(.name) \(.ranges) \(.open) \(.marks) \(.elsewhere)"] | sort | join(", ")'
+want="- here 0 0 50 0, - never ends 0 1 0 0, - step 50 0 0 0, - whole 1 0 0 1, annotated inner 50 0 0 0"
+for app in "$SIM/annotated" "$SIM/real/annotated"; do
+	name=nvtx
+	if [ "$app" = "$SIM/real/annotated" ]; then
+		name=nvtx3
+		[ -e "$app" ] || {
+			echo "skip nvtx3: the headers of CUDA (CUDA_HOME) when it was built"
+			continue
+		}
+	fi
+	record $name --cupti nvtx -- "$app" --launches 60 --nvtx 50
+	check ${name}_facilities "0 0" "$(device $name '.sessions[0].facilities | "\(.nvtx) \(.thread_ids)"')"
+	check ${name}_counts "50 102 1 0 0" "$(device $name '.nvtx | "\(.marks) \(.ranges) \(.ranges_open_at_the_end) \(.ends_without_start) \(.records_without_time)"')"
+	check ${name}_rows "$want" "$(table $name nvtx "$nvtx_rows")"
+	check ${name}_times "true" "$(table $name nvtx '[.rows[] | select(.ranges > 0) | .total_ns >= .max_ns and .max_ns >= .mean_ns and .mean_ns > 0] | all')"
+	check ${name}_whole_is_longest "whole" "$(table $name nvtx '.rows[0].name')"
+	check ${name}_changes_no_verdict "reconciled 0 0" \
+		"$("$GPUBPF" inspect --json "$T/$name" | jq -r '"\(.verdict) \(.device.losses.unknown_kind) \(.device.losses.labels)"')"
+done
+check nvtx_threads "$(device nvtx '.sessions[0].pid')" \
+	"$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx" | jq -r '[.sections.nvtx.rows[].tid] | unique | map(tostring) | join(" ")')"
+check nvtx_no_threads_unasked "0" "$(table nvtx nvtx '[.rows[] | select(has("tid"))] | length')"
+
+# An application's children may use NVTX: the shim takes it from them, as CUPTI is theirs no more.
+SIMCUPTI_LOG=$T/nvtx_fork.log record nvtx_fork --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5 --fork 3
+check nvtx_children_reach_no_cupti "5 0" "$(grep -c '! marker 1 .* here' "$T/nvtx_fork.log") $(grep -c '! marker 1 .* child' "$T/nvtx_fork.log")"
+
+# Not asked for: NVTX loads nothing. Another tool's library stays. Refused: said.
+SIMCUPTI_LOG=$T/nvtx_not.log record nvtx_not -- "$SIM/annotated" --launches 10 --nvtx 5
+check nvtx_not_asked_for "0 false" "$(grep -c '! NVTX' "$T/nvtx_not.log") $(device nvtx_not 'has("nvtx")')"
+NVTX_INJECTION64_PATH=/lib64/libc.so.6 record nvtx_taken --cupti nvtx -- sh -c 'echo "$NVTX_INJECTION64_PATH"; exec "$0" --launches 10' "$SIM/annotated"
+check nvtx_taken "/lib64/libc.so.6 1" "$(head -n 1 "$T/nvtx_taken.out") $("$GPUBPF" inspect --json "$T/nvtx_taken" | jq '[.metadata.notes[] | select(.code == "nvtx_taken")] | length')"
+SIMCUPTI_FAIL=cuptiActivityEnable:12:27 record nvtx_refused --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
+check R5_nvtx_refused "27 CUPTI refused records of NVTX" "$(device nvtx_refused '.sessions[0].facilities.nvtx') $(table nvtx_refused nvtx .unmeasured_because)"
+# Without the system's thread ids no thread is made up (R12).
+SIMCUPTI_FAIL=cuptiSetThreadIdType:1:27 record nvtx_ids --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
+check R12_nvtx_no_thread "5 0" "$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx_ids" | jq -r '.sections.nvtx.rows | "\(length) \([.[] | select(.tid != null)] | length)"')"

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What `record --cupti` asked for, in `gpubpf inspect`: where it was asked for. */
+#include <inttypes.h>
+
+#include "inspect/device.h"
+#include "inspect/jsonsafe.h"
+#include "model/procs.h"
+#include "util/fmt.h"
+
+#define EXTERNAL_KINDS 8
+
+/* Some session was given this facility. */
+static bool agreed(const struct join *j, enum gpubpf_facility facility)
+{
+	for (size_t i = 0; i < join__sessions(j); i++) {
+		const struct join_facility *f = &join__session(j, i)->facility[facility];
+
+		if (f->tried && !f->result)
+			return true;
+	}
+	return false;
+}
+
+struct external_counts {
+	uint64_t records, with_call, by_kind[EXTERNAL_KINDS], unknown_kind;
+};
+
+static void count_external(const struct join *j, struct external_counts *n)
+{
+	*n = (struct external_counts){ .records = join__externals(j) };
+	for (size_t i = 0; i < n->records; i++) {
+		struct join_external e;
+
+		join__external(j, i, &e);
+		n->with_call += e.has_call;
+		if (e.kind < EXTERNAL_KINDS && join_external_name(e.kind))
+			n->by_kind[e.kind]++;
+		else
+			n->unknown_kind++;
+	}
+}
+
+static void external_text(const struct join *j, FILE *f)
+{
+	struct external_counts n;
+	char a[FMT_NUM], b[FMT_NUM];
+
+	count_external(j, &n);
+	fprintf(f, "  external correlation: %s records, %s of calls that the device observer saw\n",
+		fmt_count(a, n.records), fmt_count(b, n.with_call));
+}
+
+static json_t *external_json(const struct join *j)
+{
+	json_t *o = json_object(), *kinds = json_object();
+	struct external_counts n;
+
+	count_external(j, &n);
+	json_put_int(o, "records", n.records);
+	json_put_int(o, "of_seen_calls", n.with_call);
+	for (unsigned k = 0; k < EXTERNAL_KINDS; k++)
+		if (join_external_name(k))
+			json_put_int(kinds, join_external_name(k), n.by_kind[k]);
+	json_object_set_new(o, "by_kind", kinds);
+	json_put_int(o, "of_unknown_kind", n.unknown_kind);
+	return o;
+}
+
+struct marker_counts {
+	uint64_t marks, ranges, ended, ends_alone, untimed;
+};
+
+static void count_markers(const struct join *j, struct marker_counts *n)
+{
+	*n = (struct marker_counts){ 0 };
+	for (size_t i = 0; i < join__markers(j); i++) {
+		struct join_marker m;
+
+		join__marker(j, i, &m);
+		n->marks += m.kind == GPUBPF_MARKER_INSTANT;
+		n->ranges += m.kind == GPUBPF_MARKER_START;
+		n->ended += m.kind == GPUBPF_MARKER_START && m.paired;
+		n->ends_alone += m.kind == GPUBPF_MARKER_END && !m.paired;
+		n->untimed += !m.has_time;
+	}
+}
+
+static void nvtx_text(const struct join *j, FILE *f)
+{
+	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM], d[FMT_NUM];
+	struct marker_counts n;
+
+	count_markers(j, &n);
+	fprintf(f, "  NVTX: %s marks, %s ranges, %s of them open at the end, %s ends of ranges from before\n",
+		fmt_count(a, n.marks), fmt_count(b, n.ranges), fmt_count(c, n.ranges - n.ended),
+		fmt_count(d, n.ends_alone));
+}
+
+static json_t *nvtx_json(const struct join *j)
+{
+	json_t *o = json_object();
+	struct marker_counts n;
+
+	count_markers(j, &n);
+	json_put_int(o, "marks", n.marks);
+	json_put_int(o, "ranges", n.ranges);
+	json_put_int(o, "ranges_open_at_the_end", n.ranges - n.ended);
+	json_put_int(o, "ends_without_start", n.ends_alone);
+	json_put_int(o, "records_without_time", n.untimed);
+	return o;
+}
+
+void inspect_extras_text(const struct join *j, FILE *f)
+{
+	if (agreed(j, GPUBPF_FACILITY_EXTERNAL) || join__externals(j))
+		external_text(j, f);
+	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
+		nvtx_text(j, f);
+}
+
+void inspect_extras_json(const struct join *j, json_t *o)
+{
+	if (agreed(j, GPUBPF_FACILITY_EXTERNAL) || join__externals(j))
+		json_object_set_new(o, "external", external_json(j));
+	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
+		json_object_set_new(o, "nvtx", nvtx_json(j));
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Items of the activity probe that ran on no device, kept as they come: ids of other programming interfaces. */
+#include "join/priv.h"
+
+#include <errno.h>
+
+void extras_init(struct join *j)
+{
+	vec__init(&j->externals, sizeof(struct external));
+	vec__init(&j->markers, sizeof(struct marker));
+}
+
+void extras_free(struct join *j)
+{
+	vec__clear(&j->externals);
+	vec__clear(&j->markers);
+}
+
+static int on_external(struct join *j, const struct session *s, const struct gpubpf_activity *a,
+		       uint64_t arrived)
+{
+	struct external *e = vec__add(&j->externals);
+
+	if (!e)
+		return -ENOMEM;
+	e->session = s->number;
+	e->kind = (uint32_t)a->u.raw[0];
+	e->id = a->u.raw[1];
+	e->correlation = a->correlation;
+	e->arrival = (uint32_t)(arrived / 1000000);
+	return 0;
+}
+
+static int on_marker(struct join *j, const struct session *s, const struct gpubpf_activity *a)
+{
+	struct marker *m = vec__add(&j->markers);
+
+	if (!m)
+		return -ENOMEM;
+	m->time = a->start;
+	m->session = s->number;
+	m->id = (uint32_t)a->u.raw[0];
+	m->kind = (uint8_t)a->u.raw[1];
+	m->name_id = a->name;
+	m->domain_id = (uint32_t)a->u.raw[2];
+	m->has_thread = (a->flags & GPUBPF_ACTIVITY_HAS_THREAD) != 0;
+	m->thread = (uint32_t)a->u.raw[4];
+	return 0;
+}
+
+int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived)
+{
+	s->pub.activities++;
+	return a->kind == GPUBPF_ACTIVITY_EXTERNAL ? on_external(j, s, a, arrived) : on_marker(j, s, a);
+}
+
+struct open_range {
+	uint64_t key[2]; /* session, id */
+	uint64_t start;  /* reference; 0: it has ended */
+};
+
+/* Start and end of a range share an id, and come in this order: both pass through the same buffers. */
+static int pair_ranges(struct join *j)
+{
+	struct hmap open;
+	int rc = 0;
+
+	hmap__init(&open, sizeof(((struct open_range *)0)->key), sizeof(struct open_range));
+	for (uint32_t i = 0; !rc && i < j->markers.n; i++) {
+		struct marker *m = vec__at(&j->markers, i);
+		uint64_t key[2] = { m->session, m->id };
+		struct open_range *o;
+
+		if (m->kind == GPUBPF_MARKER_START) {
+			o = hmap__put(&open, key);
+			if (o)
+				o->start = i + 1;
+			else
+				rc = -ENOMEM;
+		} else if (m->kind == GPUBPF_MARKER_END) {
+			o = hmap__get(&open, key);
+			if (!o || !o->start)
+				continue;
+			m->other = (uint32_t)o->start;
+			((struct marker *)vec__at(&j->markers, m->other - 1))->other = i + 1;
+			o->start = 0;
+		}
+	}
+	hmap__clear(&open);
+	return rc;
+}
+
+int extras_finish(struct join *j)
+{
+	for (uint32_t i = 0; i < j->markers.n; i++) {
+		struct marker *m = vec__at(&j->markers, i);
+		const struct session *s = session_at(j, m->session);
+
+		if (m->time && session_own_clock(s) && session_anchored(s))
+			m->time = session_to_monotonic(s, m->time);
+	}
+	return pair_ranges(j);
+}
+
+size_t join__externals(const struct join *j)
+{
+	return j->externals.n;
+}
+
+void join__external(const struct join *j, size_t i, struct join_external *to)
+{
+	const struct external *e = vec__at(&j->externals, (uint32_t)i);
+	const struct scall *c;
+
+	*to = (struct join_external){ .session = &session_at(j, e->session)->pub,
+				      .kind = e->kind,
+				      .id = e->id,
+				      .correlation = e->correlation };
+	if (!e->call || e->call == ACT_AMBIGUOUS)
+		return;
+	c = scall_at(j, e->call - 1);
+	to->has_call = true;
+	to->has_work = population_of_work(SCALL_WORK(c->info)) < JOIN_POPULATIONS;
+	to->thread = (uint32_t)((const struct sthread *)hmap__at(&j->sthreads, c->thread))->key[1];
+}
+
+size_t join__markers(const struct join *j)
+{
+	return j->markers.n;
+}
+
+static uint32_t name_number(const struct join *j, const struct session *s, uint32_t id)
+{
+	uint64_t key[2] = { s->proc->key, id };
+	const struct name_id *n = id ? hmap__get(&j->names, key) : NULL;
+
+	return n ? n->number : 0;
+}
+
+/* Ids of the process's own namespace mean nothing outside of it, unless BPF has seen the thread. */
+static bool thread_number(const struct join *j, const struct session *s, const struct marker *m,
+			  uint32_t *tid)
+{
+	uint64_t key[2] = { s->proc->key, m->thread };
+	const struct ns_thread *t = hmap__get(&j->ns_threads, key);
+
+	*tid = t ? t->tid : m->thread;
+	return m->has_thread && (t || !s->proc->own_ids);
+}
+
+void join__marker(const struct join *j, size_t i, struct join_marker *to)
+{
+	const struct marker *m = vec__at(&j->markers, (uint32_t)i);
+	const struct session *s = session_at(j, m->session);
+	const struct marker *end = m->kind == GPUBPF_MARKER_START && m->other
+					   ? vec__at(&j->markers, m->other - 1)
+					   : NULL;
+	uint32_t tid;
+
+	*to = (struct join_marker){ .session = &s->pub,
+				    .kind = (enum gpubpf_marker)m->kind,
+				    .id = m->id,
+				    .has_time = m->time != 0,
+				    .time = m->time,
+				    .has_name = m->name_id != 0,
+				    .name_id = m->name_id,
+				    .domain_id = m->domain_id,
+				    .name = name_number(j, s, m->name_id),
+				    .has_domain = m->domain_id != 0,
+				    .domain = name_number(j, s, m->domain_id),
+				    .paired = m->other != 0 };
+	to->has_thread = thread_number(j, s, m, &to->thread);
+	if (!end)
+		return;
+	to->has_end = end->time && m->time && end->time >= m->time;
+	to->end = to->has_end ? end->time : 0;
+	to->ended_elsewhere = to->has_thread && thread_number(j, s, end, &tid) && tid != to->thread;
+}
