@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "emit.h"
+#include "gate.h"
+#include "gaterun.h"
 #include "guard.h"
 #include "inject.h"
 #include "phase.h"
@@ -21,7 +23,7 @@ EXPORTED int InitializeInjection(void);
 EXPORTED int gpubpf_shim_start(void);
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
-static bool started;
+static bool prepared, started;
 static _Atomic bool forked;
 static pid_t process;
 
@@ -30,6 +32,7 @@ static void in_child(void)
 {
 	atomic_store(&forked, true);
 	atomic_store(&shim_phase, 0);
+	gaterun__forked();
 	worker__forked();
 }
 
@@ -43,7 +46,8 @@ static void at_exit(void)
 	/* A child made without fork() ran no handler. */
 	if (atomic_load(&forked) || getpid() != process)
 		return;
-	worker__exit();
+	if (gaterun__exit())
+		worker__exit();
 }
 
 /*
@@ -55,41 +59,63 @@ void inject__hook_exit(void)
 	atexit(at_exit);
 }
 
-/*
- * With a recorder attached already the session is armed here and now, before any CUDA call returns. CUPTI is this
- * thread's until the worker exists: two threads in CUPTI while cuInit() is on the stack crashed elsewhere.
- */
-static void start(enum gpubpf_arming how)
+/* Before anything that may not come back. */
+static void prepare(void)
 {
-	enum worker_start worker = WORKER_IDLE;
-
-	process = getpid();
-	pthread_atfork(NULL, NULL, in_child);
-	session__configure(getenv("GPUBPF_CUPTI"));
-	if (emit__attached(GPUBPF_PROBE_HELLO)) {
-		guard__own();
-		worker = session__arm(how, 0) ? WORKER_ARMED : WORKER_FAILED;
-	}
-	inject__hook_exit();
-	if (worker__start(worker) && worker == WORKER_ARMED)
-		session__disarm(SESSION_EXIT);
-}
-
-static void start_once(enum gpubpf_arming how)
-{
-	if (atomic_load(&forked))
-		return;
 	pthread_mutex_lock(&starting);
-	if (!started) {
-		started = true;
-		start(how);
+	if (!prepared) {
+		prepared = true;
+		process = getpid();
+		pthread_atfork(NULL, NULL, in_child);
+		gaterun__configure();
+		inject__hook_exit();
 	}
 	pthread_mutex_unlock(&starting);
 }
 
+/*
+ * The session is armed here and now, before any CUDA call returns. CUPTI is this thread's until the worker exists: two
+ * threads in CUPTI while cuInit() is on the stack crashed elsewhere. The gate hears of it when the worker has taken
+ * over: an exit that was waiting finds somebody to take the session down.
+ */
+static void arm(enum gpubpf_arming how)
+{
+	struct gate_outcome outcome;
+	bool armed;
+
+	guard__own();
+	armed = session__arm(how, 0);
+	inject__hook_exit();
+	session__outcome(&outcome);
+	if (worker__start(armed ? WORKER_ARMED : WORKER_FAILED) && armed) {
+		session__disarm(SESSION_EXIT);
+		outcome.failed = GPUBPF_REASON_MEMORY;
+	}
+	gaterun__finish(&outcome);
+}
+
+/* With a recorder attached already; else, or after a warmup, the worker arms when there is one. */
+static void start_once(enum gpubpf_arming how)
+{
+	bool first, here;
+
+	pthread_mutex_lock(&starting);
+	first = !started;
+	started = true;
+	if (first)
+		session__configure(getenv("GPUBPF_CUPTI"));
+	here = first && !(how == GPUBPF_ARMED_INLINE && gaterun__warm()) &&
+	       emit__attached(GPUBPF_PROBE_HELLO) && gaterun__initialize(session__number() + 1);
+	pthread_mutex_unlock(&starting);
+	if (here)
+		arm(how);
+	else if (first)
+		worker__start(WORKER_IDLE);
+}
+
 static bool manual(void)
 {
-	const char *v = getenv("GPUBPF_MANUAL_INIT");
+	const char *v = getenv(GPUBPF_ENV_MANUAL);
 
 	return v && v[0] == '1' && !v[1];
 }
@@ -97,14 +123,21 @@ static bool manual(void)
 /* 1: the driver keeps the library. */
 int InitializeInjection(void)
 {
+	if (atomic_load(&forked))
+		return 1;
+	prepare();
+	gaterun__callback();
 	if (!manual())
 		start_once(GPUBPF_ARMED_INLINE);
 	return 1;
 }
 
-/* For hosts that set GPUBPF_MANUAL_INIT=1, after their cuInit(). 1: a session is armed. */
+/* For hosts that set GPUBPF_MANUAL_INIT=1, after their cuInit(). 1: ready, and armed. */
 int gpubpf_shim_start(void)
 {
+	if (atomic_load(&forked))
+		return 0;
+	prepare();
 	start_once(GPUBPF_ARMED_ATTACH);
-	return worker__armed();
+	return gaterun__await() && worker__armed();
 }

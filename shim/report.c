@@ -53,7 +53,7 @@ static void build_id(__u8 *out, size_t max)
 }
 
 /* Field 22 of /proc/self/stat, behind the name, which may hold anything. 0: not readable. */
-static __u64 start_time(void)
+__u64 report__start_time(void)
 {
 	char text[1024], *at;
 	ssize_t n;
@@ -80,7 +80,7 @@ void report__hello(const struct report *r, const struct cupti *c, __u32 worker_t
 		.pid = (__u32)getpid(),
 		.worker_tid = worker_tid,
 		.time = now_ns(),
-		.start_time = start_time(),
+		.start_time = report__start_time(),
 		.cupti_version = c->version,
 		.driver_version = c->driver_version,
 		.time_source = r->time_source,

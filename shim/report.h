@@ -25,6 +25,9 @@ struct report {
 	cupti_result flush_error;
 };
 
+/* Of this process, as /proc says it: clock ticks since boot. 0: not readable. */
+__u64 report__start_time(void);
+
 void report__hello(const struct report *r, const struct cupti *c, __u32 worker_tid);
 /* Results of the enables, then armed or failed. */
 void report__state(const struct report *r);

@@ -12,6 +12,7 @@
 #include "decode.h"
 #include "detach.h"
 #include "driver.h"
+#include "gate.h"
 #include "guard.h"
 #include "modules.h"
 #include "phase.h"
@@ -374,6 +375,24 @@ refused:
 	disable_kinds();
 	unsubscribe();
 	return fail(cupti__reason(which, r), r);
+}
+
+__u32 session__number(void)
+{
+	return s.report.session;
+}
+
+void session__outcome(struct gate_outcome *o)
+{
+	*o = (struct gate_outcome){ .failed = s.report.failed };
+	for (int f = 0; f < FACILITIES; f++) {
+		o->kinds[f].tried = s.report.facility[f].tried;
+		o->kinds[f].result = s.report.facility[f].result;
+	}
+	o->kinds[GPUBPF_FACILITY_SUBSCRIBE].required = true;
+	o->kinds[GPUBPF_FACILITY_BUFFERS].required = true;
+	for (size_t k = 0; k < KINDS; k++)
+		o->kinds[s.kinds[k].facility].required = s.kinds[k].required;
 }
 
 void session__announce(__u32 worker_tid)

@@ -10,6 +10,8 @@
 
 #include "events.h"
 
+struct gate_outcome;
+
 /* What GPUBPF_CUPTI asks for beside kernels, copies and sets: words with commas. NULL: nothing. */
 void session__configure(const char *kinds);
 
@@ -18,6 +20,11 @@ bool session__has_word(const char *kinds, const char *word);
 
 /* True: armed. False: nothing is subscribed or enabled, and a status said why. worker_tid 0: not started yet. */
 bool session__arm(enum gpubpf_arming how, __u32 worker_tid);
+
+/* From 1, of the last arming; 0: none yet. */
+__u32 session__number(void);
+/* How that went, for the gate. */
+void session__outcome(struct gate_outcome *o);
 
 /* The worker: hello, and what has been said about this session, for a recorder that may have come since. */
 void session__announce(__u32 worker_tid);

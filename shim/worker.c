@@ -13,6 +13,8 @@
 #include "driver.h"
 #include "emit.h"
 #include "futex.h"
+#include "gate.h"
+#include "gaterun.h"
 #include "guard.h"
 #include "inject.h"
 #include "session.h"
@@ -73,6 +75,7 @@ static void stay_armed(void)
 
 	/* In this order: the call is the tracer's, and hello says so. */
 	session__announce(w.tid);
+	gaterun__say();
 	driver__await_init();
 	for (;;) {
 		uint64_t now = now_ns(), spent;
@@ -95,6 +98,7 @@ static void stay_armed(void)
 		if (now - last_second >= SECOND) {
 			last_second = now;
 			session__second(w.tid);
+			gaterun__say();
 		}
 		spent = now_ns() - last_tick;
 		nap(spent < TICK ? TICK - spent : MOMENT);
@@ -114,11 +118,13 @@ static void stay_failed(void)
 	uint64_t last = now_ns();
 
 	session__announce(w.tid);
+	gaterun__say();
 	while (emit__attached(GPUBPF_PROBE_HELLO) && !atomic_load(&w.exiting)) {
 		nap(TICK);
 		if (now_ns() - last >= SECOND) {
 			last = now_ns();
 			session__second(w.tid);
+			gaterun__say();
 		}
 	}
 }
@@ -135,8 +141,16 @@ static void serve(bool armed)
 		stay_failed();
 }
 
+/* A recorder is there, and nothing says that it is not time yet. */
+static bool wanted(void)
+{
+	return !atomic_load(&w.exiting) && emit__attached(GPUBPF_PROBE_HELLO) &&
+	       now_ns() >= gaterun__warm_until();
+}
+
 static void *work(void *arg)
 {
+	struct gate_outcome outcome;
 	enum worker_start how = (enum worker_start)(uintptr_t)arg;
 	bool armed, hooked = how == WORKER_ARMED;
 
@@ -147,15 +161,22 @@ static void *work(void *arg)
 		serve(how == WORKER_ARMED);
 	while (!atomic_load(&w.exiting)) {
 		nap(TICK);
-		if (atomic_load(&w.exiting) || !emit__attached(GPUBPF_PROBE_HELLO))
+		if (!wanted())
 			continue;
 		if (!become(STATE_IDLE, STATE_BUSY))
 			break;
+		/* The process ends, and will say so here in a moment. */
+		if (!gaterun__attach(session__number() + 1)) {
+			become(STATE_BUSY, STATE_IDLE);
+			continue;
+		}
 		armed = session__arm(GPUBPF_ARMED_ATTACH, w.tid);
 		if (armed && !hooked) {
 			hooked = true;
 			inject__hook_exit();
 		}
+		session__outcome(&outcome);
+		gaterun__finish(&outcome);
 		serve(armed);
 	}
 	atomic_store(&w.done, 1);

@@ -223,6 +223,7 @@ __attribute__((constructor)) static void setup(void)
 	if (obj_base == MAP_FAILED)
 		obj_base = NULL;
 	sim.devices = (unsigned)env_number("SIMCUDA_DEVICES", sim.devices);
+	sim.init_result = (int)env_number("SIMCUDA_INIT_RESULT", 0);
 	sim.kernel_ns = env_number("SIMCUDA_KERNEL_NS", sim.kernel_ns);
 	sim.bytes_per_us = env_number("SIMCUDA_COPY_GBPS", sim.bytes_per_us / 1000) * 1000;
 	sim.bytes_per_us = sim.bytes_per_us ? sim.bytes_per_us : 1;

@@ -59,6 +59,8 @@ SIM_IMPL(cuInit)
 		pthread_rwlock_unlock(&sim_driver_lock);
 	}
 	pthread_mutex_unlock(&init_lock);
+	if (sim.init_result)
+		return sim.init_result;
 	return sim.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 

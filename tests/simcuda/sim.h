@@ -84,9 +84,10 @@ struct sim {
 	bool always_slow;  /* … whether there is a tracer or not */
 	bool eager;        /* CUDA_MODULE_LOADING=EAGER */
 	_Atomic(const struct sim_tracer *) tracer;
-	bool stub;              /* SIMCUDA_STUB: every function is the stub */
-	bool fast;              /* SIMCUDA_FAST: launches take no simulated time */
-	unsigned devices;       /* SIMCUDA_DEVICES */
+	bool stub;        /* SIMCUDA_STUB: every function is the stub */
+	bool fast;        /* SIMCUDA_FAST: launches take no simulated time */
+	unsigned devices; /* SIMCUDA_DEVICES */
+	int init_result; /* SIMCUDA_INIT_RESULT: what the first cuInit gives, after it called the injected library */
 	uint64_t kernel_ns;     /* SIMCUDA_KERNEL_NS: kernels that declare nothing */
 	uint64_t bytes_per_us;  /* SIMCUDA_COPY_GBPS, of copies */
 	_Atomic int captures;   /* active captures of mode global */

@@ -20,12 +20,12 @@ SIM_RT_OBJ := $(SIM_RT_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c record.c misc.c nvtx.c version.c)
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
-WORKLOAD_RT := demo
+WORKLOAD_RT := demo firsttouch
 WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \
-	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/demo-ptds $(SIM)/selftest \
+	$(SIM)/libsiminject.so $(WORKLOADS:%=$(SIM)/%) $(SIM)/demo-static $(SIM)/firsttouch-static $(SIM)/demo-ptds $(SIM)/selftest \
 	$(SIM)/selftest_cupti $(SIM)/selftest_cupti_order $(SIM)/cuptiapp
 SIM_REAL := $(if $(CUDA_REAL),$(addprefix $(SIM)/real/,$(WORKLOADS) demo-static demo-ptds selftest abi_check.o) \
 	$(if $(wildcard $(CUDA_REAL)/cupti.h),$(addprefix $(SIM)/real/,abi_check_cupti.o selftest_cupti selftest_cupti_order cuptiapp)) \
@@ -87,10 +87,10 @@ WL_LINK = -L$(SIM) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
 WL_DEPS := $(wildcard tests/workload/*.h) $(SIM_HEADERS) $(SIM)/libcuda.so.1 $(SIM)/libcudart.so.13 \
 	$(SIM)/libcudart_static.a
 define workload_rules
-$(2)/demo: tests/workload/demo.c $(WL_DEPS)
+$(WORKLOAD_RT:%=$(2)/%): $(2)/%: tests/workload/%.c $(WL_DEPS)
 	@mkdir -p $$(@D)
-	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -I$(1) -o $$@ $$< $$(WL_LINK) -lcudart
-$(2)/demo-static: tests/workload/demo.c $(WL_DEPS)
+	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -I$(1) -o $$@ $$< $$(WL_LINK) -lcudart -ldl
+$(WORKLOAD_RT:%=$(2)/%-static): $(2)/%-static: tests/workload/%.c $(WL_DEPS)
 	@mkdir -p $$(@D)
 	$$(call step,CC)$$(CC) $$(WL_CFLAGS) -I$(1) -o $$@ $$< $(SIM)/libcudart_static.a -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -ldl
 $(2)/demo-ptds: tests/workload/demo.c $(WL_DEPS)

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "bpf/gate.h"
 #include "phase.h"
 #include "shim_fake.h"
 #include "worker.h"
@@ -226,7 +227,9 @@ static void manual(void)
 	attach();
 	CHECK(InitializeInjection() == 1);
 	usleep(120000);
-	CHECK(!fake.log[0] && GOT(!got.nstatuses));
+	/* The gate alone says that it was called. */
+	CHECK(!fake.log[0] && GOT(got.nstatuses == 1));
+	CHECK(got_status(GPUBPF_STATUS_GATE, -1).code == GPUBPF_LIFECYCLE_CALLBACK_SEEN);
 	CHECK(gpubpf_shim_start() == 1 && worker__armed());
 	CHECK(gpubpf_shim_start() == 1);
 	detach();

@@ -407,6 +407,9 @@ static int on_item(struct join *j, const struct gpubpf_shim *b, struct jproc *p,
 	}
 	if (b->probe == GPUBPF_PROBE_NAMES)
 		return names_piece(j, p, &i->name);
+	/* Of the process, and from before its first session on. */
+	if (b->probe == GPUBPF_PROBE_STATUS && i->status.kind == GPUBPF_STATUS_GATE)
+		return 0;
 	s = join_session(j, p, session_number(b->probe, i), &full);
 	if (!s && full) {
 		gap->bad_items++;
