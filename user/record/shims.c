@@ -28,7 +28,7 @@ struct shims {
 	size_t n;
 	char copy[PATH_MAX];                       /* the private one; empty: none */
 	char injection[PATH_MAX + 32], kinds[256]; /* for the command's environment */
-	const char *env[3];
+	const char *env[8];
 	char taken[PATH_MAX]; /* another tool's injection library; empty: none */
 	struct err why;       /* no private copy could be made */
 };
@@ -66,7 +66,7 @@ static int make_copy(struct recorder *r, struct shims *s)
 		snprintf(s->kinds, sizeof(s->kinds), SHIMFILE_KINDS "=%s", r->o->cupti_kinds);
 		s->env[1] = s->kinds;
 	}
-	return 0;
+	return recorder_gate_env(r, &s->env[r->o->cupti_kinds ? 2 : 1]);
 }
 
 int recorder_shim_prepare(struct recorder *r)
