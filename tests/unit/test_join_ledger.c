@@ -506,6 +506,23 @@ T(while_recording_the_join_is_still_to_come)
 	end();
 }
 
+/* The gate speaks before there is a session, and none is made of that. */
+T(a_word_of_the_gate_is_no_session)
+{
+	ready();
+	w.session = 0;
+	status(GPUBPF_STATUS_GATE, 2, 0, 0, 0);
+	w.session = 1;
+	arm();
+	launches(ALL, 1, 2);
+	status(GPUBPF_STATUS_GATE, 5, 1, 0, 0);
+	disarm();
+	feed();
+	CHECK(join__sessions(w.j) == 1);
+	expect_verdict(LEDGER_RECONCILED);
+	end();
+}
+
 /* With it reconciled needs more than two observers that agree. A capture of an older version says nothing of it. */
 T(what_was_not_ready_is_never_reconciled)
 {

@@ -170,6 +170,9 @@ static void in_session(struct recorder *r, struct armed *a, uint32_t session)
 
 static void on_status(struct recorder *r, struct armed *a, const struct gpubpf_status *s)
 {
+	/* said before there is a session, and of the process (gates.c) */
+	if (s->kind == GPUBPF_STATUS_GATE)
+		return;
 	in_session(r, a, s->session);
 	switch (s->kind) {
 	case GPUBPF_STATUS_ARMED:
@@ -237,7 +240,7 @@ void recorder_shims_unheard(struct recorder *r, uint64_t calls)
 		"the shim was not heard of although CUDA was used: the driver did not load it (an environment that was "
 		"cleared, a setuid program, another root directory), so the host observer was on its own";
 
-	if (!r->o->command || !r->res->shims || r->res->sessions || !calls)
+	if (!r->o->command || !r->res->shims || r->res->sessions || recorder_gate_heard(r) || !calls)
 		return;
 	recorder_note(r, "callback_missing", text, 0);
 	recorder_say(r, "%s", text);

@@ -197,6 +197,18 @@ bool recorder_gate_failed(const struct recorder *r)
 	return r->gates && r->gates->failed;
 }
 
+bool recorder_gate_heard(const struct recorder *r)
+{
+	struct gated *p, *tmp;
+
+	if (!r->gates)
+		return false;
+	HASH_ITER (hh, r->gates->procs, p, tmp)
+		if (p->has_shim || p->earlier)
+			return true;
+	return false;
+}
+
 /* ---- The end ---- */
 
 void gated_case(const struct gates *g, const struct gated *p, struct gate_case *c)

@@ -100,6 +100,7 @@ void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t);
 /* Reads what shims wrote; ends processes of a launched command whose initialization outlives its deadline. */
 void recorder_gate_poll(struct recorder *r, bool observing);
 bool recorder_gate_failed(const struct recorder *r); /* some process, finally */
+bool recorder_gate_heard(const struct recorder *r);  /* some shim has spoken of its gate */
 int recorder_gate_finish(struct recorder *r, const Gpubpf__Counts *counts, bool *ready);
 void recorder_gates_free(struct recorder *r);
 
