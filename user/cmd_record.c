@@ -16,8 +16,8 @@
 struct record_opts {
 	struct opt_list pids, libcuda, cupti;
 	const char *output, *shim;
-	unsigned long long returns, duration, calls, ring_size, max_threads, compress;
-	int system, force, follow, entry_only, no_shim, no_host, quiet, verbose;
+	unsigned long long returns, duration, calls, init_timeout, warmup, ring_size, max_threads, compress;
+	int system, force, follow, entry_only, no_shim, no_host, require_ready, quiet, verbose;
 	enum attach_method method;
 };
 
@@ -81,6 +81,18 @@ static const struct opt options[] = {
 	  "Each costs more. detach: CUPTI, 12.6 or later, leaves the driver when the recording ends before the command; "
 	  "otherwise it stays in it and each launch takes about a microsecond longer than before. Live processes have what "
 	  "GPUBPF_CUPTI was set to when they began.",
+	  0, NULL, 0, NULL },
+	{ 0, "init-timeout", OPT_DURATION, "TIME", O(init_timeout),
+	  "How long capture may take to come up inside a launched command's first CUDA call. A process whose capture, or whose "
+	  "first CUDA call, is still at it half a second later is ended.",
+	  0, NULL, 1, "15s" },
+	{ 0, "warmup", OPT_DURATION, "TIME", O(warmup),
+	  "Let a launched command run for this long before capture comes up. What it does until then is counted and not timed, "
+	  "and the capture says so; the time comes on top of --init-timeout.",
+	  0, NULL, 0, NULL },
+	{ 0, "require-ready", OPT_FLAG, NULL, O(require_ready),
+	  "End with status 3, and leave no capture file, unless capture was ready in every process before CUDA was used. The "
+	  "command runs to its end all the same.",
 	  0, NULL, 0, NULL },
 	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
 	  "Room for records between kernel and gpubpf, for when records are lost for lack of it.", 0, NULL, 1,
@@ -213,6 +225,9 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 		.shim_image = &image,
 		.shim_path = o->shim,
 		.cupti_kinds = kinds[0] ? kinds : NULL,
+		.init_timeout_ns = o->init_timeout,
+		.warmup_ns = o->warmup,
+		.require_ready = o->require_ready,
 		.duration_ns = o->duration,
 		.max_calls = o->calls,
 		.say = o->quiet ? NULL : say,
@@ -223,13 +238,18 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 
 	libbpf_set_print(o->verbose ? print_libbpf : drop_libbpf);
 	e = recorder_run(&r, &res, &err);
-	if (!o->quiet && res.end_reason)
+	if (!o->quiet && res.end_reason && !res.not_ready)
 		print_summary(&res, r.output);
 	if (o->verbose && res.end_reason)
 		fprintf(stderr, "gpubpf: attached by %s in %.1f ms, detached in %.1f ms\n", res.method,
 			(double)res.attach_ns / 1e6, (double)res.detach_ns / 1e6);
 	if (e)
 		return fail(&err, e);
+	if (res.not_ready) {
+		fprintf(stderr,
+			"gpubpf record: capture was not shown to be ready before CUDA was used: no file is left\n");
+		return 3;
+	}
 	return res.launched ? res.exit_status : 0;
 }
 
@@ -256,6 +276,14 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--no-shim and --no-host together leave no observer";
 	if (o->no_host && (o->libcuda.n || o->calls || o->entry_only || o->returns != RETURNS_DEFAULT))
 		return "--libcuda, --calls, --entry-only and --returns are for the host observer, which --no-host leaves out";
+	if ((o->init_timeout || o->warmup) && (!command || o->no_shim))
+		return "--init-timeout and --warmup are for a launched command with the shim";
+	if (o->require_ready && (o->no_shim || o->no_host))
+		return "--require-ready is for both observers: not with --no-shim or --no-host";
+	if (o->init_timeout > 86400000000000ull || o->warmup > 86400000000000ull)
+		return "--init-timeout and --warmup take up to a day";
+	if (o->require_ready && o->output && !strcmp(o->output, "-"))
+		return "--require-ready takes the file back when capture was not ready; what went to standard output is gone";
 	if (o->cupti.n && !command)
 		return "--cupti is for a launched command; in live processes GPUBPF_CUPTI of their environment decides";
 	if (join_kinds(&o->cupti, kinds, kinds_size, &wrong))
@@ -315,6 +343,9 @@ const struct verb verb_record = {
 		"again afterwards. Without a shim the calls are recorded all the same, and the capture says that the GPU's "
 		"side is missing. With --cupti nvtx the command finds the shim in NVTX_INJECTION64_PATH, too: NVTX loads it at its "
 		"first call, and it passes NVTX on to the CUPTI that it uses. At the end gpubpf waits up to three seconds for what the GPU still runs.\n\n"
+		"In a launched COMMAND the shim is a gate: capture comes up inside the first CUDA call, before that call returns, "
+		"or the capture says why it did not, and by what the host observer saw whether CUDA was used before. `gpubpf report` "
+		"shows it. A process that ends while capture is still coming up after its deadline ends with status 86.\n\n"
 		"The recording ends when the processes named with -p, or the command, have ended; after --duration or "
 		"--calls; or at SIGINT or SIGTERM. A launched command is then waited for: the first signal is given on to it, "
 		"a second one ends the recording alone. The file can be read at any moment, also after the recorder was "
@@ -323,7 +354,8 @@ const struct verb verb_record = {
 		"other users. `gpubpf doctor` tells what is missing.",
 	.exit_status =
 		"0 when recorded; 1 when nothing could be recorded or the file could not be written to its end; 2 for wrong "
-		"usage. With a COMMAND: its exit status, or 128 plus the number of the signal that ended it.",
+		"usage. With a COMMAND: its exit status, or 128 plus the number of the signal that ended it. With --require-ready: "
+		"3 when capture was not shown to be ready, whatever the command ended with.",
 	.examples =
 		"gpubpf record -o train.gpubpf -- python3 train.py\trecord a command from its first call to its end\n"
 		"gpubpf record -p 4711 -d 10s\trecord ten seconds of a live process\n"

@@ -506,4 +506,61 @@ T(while_recording_the_join_is_still_to_come)
 	end();
 }
 
+/* The gate speaks before there is a session, and none is made of that. */
+T(a_word_of_the_gate_is_no_session)
+{
+	ready();
+	w.session = 0;
+	status(GPUBPF_STATUS_GATE, 2, 0, 0, 0);
+	w.session = 1;
+	arm();
+	launches(ALL, 1, 2);
+	status(GPUBPF_STATUS_GATE, 5, 1, 0, 0);
+	disarm();
+	feed();
+	CHECK(join__sessions(w.j) == 1);
+	expect_verdict(LEDGER_RECONCILED);
+	end();
+}
+
+/* With it reconciled needs more than two observers that agree. A capture of an older version says nothing of it. */
+T(what_was_not_ready_is_never_reconciled)
+{
+	static Gpubpf__Readiness one = GPUBPF__READINESS__INIT, *list[] = { &one };
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+	struct ledger_input in;
+
+	ready();
+	arm();
+	launches(ALL, 1, 5);
+	disarm();
+	feed();
+	in = (struct ledger_input){ .tab = w.tab,
+				    .counts = &w.message,
+				    .meta = &m,
+				    .status = &w.status,
+				    .footer = &w.footer,
+				    .in_file = w.in_file,
+				    .nin_file = GPUBPF_API_MAX,
+				    .join = w.j };
+	ledger_compute(&in, &w.l);
+	expect_verdict(LEDGER_RECONCILED);
+	one.readiness = one.order = (char *)"ready";
+	m.readiness = list;
+	m.n_readiness = 1;
+	ledger_compute(&in, &w.l);
+	expect_verdict(LEDGER_RECONCILED);
+	one.readiness = (char *)"failed";
+	one.reason = (char *)"unowned_first_touch";
+	ledger_compute(&in, &w.l);
+	expect_verdict(LEDGER_UNCONTRADICTED);
+	CHECK(w.l.nfacts && !strcmp(w.l.fact[0].code, "not_ready"));
+	CHECK(strstr(w.l.fact[0].text, "unowned_first_touch") && w.l.fact[0].remedy[0]);
+	one.readiness = (char *)"pending";
+	one.reason = NULL;
+	ledger_compute(&in, &w.l);
+	expect_verdict(LEDGER_UNCONTRADICTED);
+	end();
+}
+
 TEST_MAIN

@@ -6,6 +6,7 @@
 
 #include "inspect/device.h"
 #include "inspect/jsonsafe.h"
+#include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
 
@@ -355,6 +356,9 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 	json_put_text(o, "headline", line);
 	json_object_set_new(o, "reasons", reasons(s->ledger.reason, s->ledger.nreasons));
 	json_object_set_new(o, "facts", reasons(s->ledger.fact, s->ledger.nfacts));
+	/* absent where nothing is known of it */
+	json_object_set_new(o, "capture_readiness", inspect_readiness_json(s->meta));
+	json_object_set_new(o, "capture_coverage", inspect_coverage_json(s->meta));
 	json_object_set_new(o, "metadata", metadata(s));
 	json_put_text(o, "host_observer", s->host_left_out ? "left out" : NULL);
 	if (s->host_left_out) {

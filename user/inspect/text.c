@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inspect/device.h"
+#include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
 #include "util/fmt.h"
@@ -402,6 +403,7 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 		r = counters(s, f);
 	if (!r)
 		r = inspect_shims_text(s->meta, s->counts, f);
+	inspect_readiness_text(s->meta, f);
 	results(s, f);
 	if (!r)
 		r = ledger(s, f);

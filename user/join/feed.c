@@ -407,7 +407,7 @@ static int on_item(struct join *j, const struct gpubpf_shim *b, struct jproc *p,
 	}
 	if (b->probe == GPUBPF_PROBE_NAMES)
 		return names_piece(j, p, &i->name);
-	/* Of the process, and from before its first session on. */
+	/* of the process, also before it has a session; the recorder has judged it */
 	if (b->probe == GPUBPF_PROBE_STATUS && i->status.kind == GPUBPF_STATUS_GATE)
 		return 0;
 	s = join_session(j, p, session_number(b->probe, i), &full);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "gate/stored.h"
 #include "model/ledger_priv.h"
 
 static const char *const global_names[] = {
@@ -308,6 +309,25 @@ static void name_facts(struct ledger *l)
 		     t->orphan_returns);
 }
 
+/* Captures of older versions say nothing of it, which is no failure. */
+static void name_readiness(const struct ledger_input *in, struct ledger *l)
+{
+	const char *remedy = "";
+	struct gate_sum sum;
+	char text[320];
+
+	if (!in->meta)
+		return;
+	gate_sum(in->meta, &sum);
+	l->not_ready = sum.stated && !sum.ready;
+	if (!l->not_ready || !l->device.agrees)
+		return;
+	gate_sum_text(&sum, text, sizeof(text));
+	gate_stored_reason(sum.first->reason, &remedy);
+	FACT(l, "not_ready", sum.processes - sum.ready_processes, remedy,
+	     "both observers agree, which is no more than that: %.180s", text);
+}
+
 static enum ledger_verdict judge(const struct ledger_input *in, struct ledger *l)
 {
 	if (!in->counts) {
@@ -330,7 +350,7 @@ static enum ledger_verdict judge(const struct ledger_input *in, struct ledger *l
 	}
 	if (l->nreasons)
 		return LEDGER_INCOMPLETE;
-	return l->device.agrees ? LEDGER_RECONCILED : LEDGER_UNCONTRADICTED;
+	return l->device.agrees && !l->not_ready ? LEDGER_RECONCILED : LEDGER_UNCONTRADICTED;
 }
 
 void ledger_compute(const struct ledger_input *in, struct ledger *l)
@@ -357,6 +377,7 @@ void ledger_compute(const struct ledger_input *in, struct ledger *l)
 		name_file(in, l);
 	if (in->counts)
 		name_difference(in, l);
+	name_readiness(in, l);
 	name_facts(l);
 	l->verdict = judge(in, l);
 }

@@ -110,6 +110,8 @@ struct ledger {
 	struct ledger_reason fact[LEDGER_REASONS_MAX]; /* true and worth saying, but no loss */
 	unsigned nfacts;
 	struct ledger_device device;
+	/* The capture says that it was not ready in every process before CUDA was used: never reconciled. */
+	bool not_ready;
 };
 
 struct ledger_input {

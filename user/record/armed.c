@@ -174,6 +174,9 @@ static void in_session(struct recorder *r, struct armed *a, uint32_t session)
 
 static void on_status(struct recorder *r, struct armed *a, const struct gpubpf_status *s)
 {
+	/* said before there is a session, and of the process (gates.c) */
+	if (s->kind == GPUBPF_STATUS_GATE)
+		return;
 	in_session(r, a, s->session);
 	switch (s->kind) {
 	case GPUBPF_STATUS_ARMED:
@@ -244,7 +247,8 @@ void recorder_shims_unheard(struct recorder *r, uint64_t calls)
 	if (r->o->no_host)
 		text = "the shim was not heard of: no CUDA was used, or the driver did not load it (an environment that "
 		       "was cleared, a setuid program, another root directory); without the host observer nobody can tell";
-	if (!r->o->command || !r->res->shims || r->res->sessions || (!calls && !r->o->no_host))
+	if (!r->o->command || !r->res->shims || r->res->sessions || recorder_gate_heard(r) ||
+	    (!calls && !r->o->no_host))
 		return;
 	recorder_note(r, "callback_missing", text, 0);
 	recorder_say(r, "%s", text);

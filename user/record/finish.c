@@ -85,6 +85,7 @@ int recorder_finish(struct recorder *r)
 	struct open_calls open = { .r = r };
 	uint64_t t0;
 	int e, got, waited;
+	bool ready = false;
 
 	/* The device observer ends first: each call that it saw is one that the host observer saw too. */
 	waited = recorder_shims_end(r);
@@ -104,6 +105,9 @@ int recorder_finish(struct recorder *r)
 	attach__open_calls(r->attach, write_open, &open);
 	recorder_shims_unheard(r, entered(recorder_counts_message(counts)));
 	e = procinfo__write(r->procs, r->writer, r->err);
+	if (!e)
+		e = recorder_gate_finish(r, recorder_counts_message(counts), &ready);
+	r->res->not_ready = r->o->require_ready && !ready;
 	if (!e)
 		e = recorder_clock(r);
 	if (!e)

@@ -29,12 +29,14 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 
 		t = c->flags & GPUBPF_CALL_RETURNED ? c->t_return : c->t_entry;
 		r->calls += !c->depth && !(c->flags & GPUBPF_CALL_OPEN);
+		recorder_gate_call(r, c);
 	} else if (rec->kind == GPUBPF_REC_TASK) {
 		const struct gpubpf_task *task = data;
 
 		t = task->time;
 		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
 		recorder_shim_task(r, task);
+		recorder_gate_task(r, task);
 		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid &&
 		    r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
 			r->execed[r->nexeced++] = (pid_t)task->view_tgid;
@@ -43,6 +45,7 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 	} else if (rec->kind == GPUBPF_REC_SHIM) {
 		t = ((const struct gpubpf_shim *)data)->time;
 		recorder_on_shim(r, data);
+		recorder_gate_shim(r, data);
 	}
 	if (!r->write_error)
 		r->write_error = capture_writer__record(r->writer, rec, t, r->err);
@@ -194,6 +197,7 @@ int recorder_turn(struct recorder *r, int ms)
 	for (int i = 0; i < n; i++)
 		on_event(r, ev[i].data.fd);
 	keep_up(r, recorder_now());
+	recorder_gate_poll(r, true);
 	return 0;
 }
 
@@ -207,6 +211,8 @@ int recorder_loop(struct recorder *r)
 			return e;
 		if (r->write_error && !r->end)
 			r->end = "write error";
+		if (r->o->require_ready && recorder_gate_failed(r) && !r->end)
+			r->end = "not ready";
 		if (r->deadline && now >= r->deadline && !r->end)
 			r->end = "duration";
 		if (r->o->max_calls && !r->end && calls_recorded(r, now) >= r->o->max_calls)

@@ -189,6 +189,7 @@ static void give_back(struct recorder *r)
 {
 	launch_close(&r->launch);
 	recorder_shims_free(r);
+	recorder_gates_free(r);
 	recorder_armed_free(r);
 	ring_buffer__free(r->ring);
 	attach__close(r->attach);
@@ -224,8 +225,9 @@ static void wait_for_command(struct recorder *r)
 		return;
 	recorder_say(r, "recording ended (%s); the command still runs", r->end);
 	while (!launch_reap(&r->launch, false)) {
-		if (epoll_wait(r->epfd, &ev, 1, 1000) < 0 && errno != EINTR)
+		if (epoll_wait(r->epfd, &ev, 1, r->gates ? 100 : 1000) < 0 && errno != EINTR)
 			return;
+		recorder_gate_poll(r, false);
 		while (read(r->sigfd, &si, sizeof(si)) == sizeof(si)) {
 			if (si.ssi_signo == SIGCHLD)
 				continue;
@@ -264,6 +266,8 @@ int recorder_run(const struct recorder_opts *o, struct recorder_result *res, str
 			r.end = "internal error";
 		e = recorder_finish(&r);
 		e = loop_error ? loop_error : e;
+		if (res->not_ready)
+			discard_output(&r);
 		wait_for_command(&r);
 		res->launched = r.launch.reaped;
 		res->exit_status = r.launch.reaped ? launch_exit_status(&r.launch) : 0;

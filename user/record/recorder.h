@@ -31,6 +31,8 @@ struct recorder_opts {
 	const struct shimfile_image *shim_image; /* a launched command gets a copy of this … */
 	const char *shim_path;                   /* … or of this file; others: attached to as well */
 	const char *cupti_kinds;                 /* "sync,memory": more kinds of activity; NULL: none */
+	uint64_t init_timeout_ns, warmup_ns;     /* of a launched command's capture; 0: the shim's own */
+	bool require_ready;                      /* otherwise no file is left */
 	uint64_t duration_ns;                    /* 0: no end by time */
 	uint64_t max_calls;                      /* 0: no end by number */
 	/* Lines for the user while it runs (NULL: none); `arg` is passed through. */
@@ -44,6 +46,7 @@ struct recorder_result {
 	size_t processes, libraries;
 	size_t shims, sessions; /* files of the shim attached to; sessions that began */
 	const char *end_reason;
+	bool not_ready; /* require_ready, and capture was not shown to be ready: no file is left */
 	bool launched;
 	int exit_status;               /* of the launched command */
 	uint64_t attach_ns, detach_ns; /* what attaching and detaching took */

@@ -16,6 +16,7 @@
 #include "util/err.h"
 
 struct armed;
+struct gates;
 struct shims;
 struct shimfile_image;
 
@@ -38,6 +39,7 @@ struct recorder {
 	uint64_t late_libraries;
 	struct shims *shims;       /* NULL: none was looked for */
 	struct armed *armed_procs; /* processes whose shim has spoken */
+	struct gates *gates;       /* the capture gate of each process; NULL: none yet */
 	uint64_t stopped;          /* calls that began later are not counted */
 	struct capture_writer *writer;
 	struct procinfo *procs;
@@ -88,6 +90,19 @@ int recorder_shims_end(struct recorder *r);
 /* A launched command that made calls, and whose shim never spoke: that is said. */
 void recorder_shims_unheard(struct recorder *r, uint64_t calls);
 void recorder_armed_free(struct recorder *r);
+
+/* gates.c, gates_watch.c: whether capture was ready before CUDA was used */
+/* For the command's environment, up to four and NULL behind them. */
+int recorder_gate_env(struct recorder *r, const char *env[4]);
+void recorder_gate_shim(struct recorder *r, const struct gpubpf_shim *batch);
+void recorder_gate_call(struct recorder *r, const struct gpubpf_call *c);
+void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t);
+/* Reads what shims wrote; ends processes of a launched command whose initialization outlives its deadline. */
+void recorder_gate_poll(struct recorder *r, bool observing);
+bool recorder_gate_failed(const struct recorder *r); /* some process, finally */
+bool recorder_gate_heard(const struct recorder *r);  /* some shim has spoken of its gate */
+int recorder_gate_finish(struct recorder *r, const Gpubpf__Counts *counts, bool *ready);
+void recorder_gates_free(struct recorder *r);
 
 /* describe.c: metadata and counters into the file */
 int recorder_describe(struct recorder *r);

@@ -35,7 +35,8 @@ struct shims {
 	size_t n;
 	char copy[PATH_MAX];                                            /* the private one; empty: none */
 	char injection[PATH_MAX + 32], kinds[256], nvtx[PATH_MAX + 32]; /* for the command's environment */
-	const char *env[4];
+	const char *env[8];
+	size_t nenv;
 	const char *nvtx_taken; /* another tool's library for NVTX, of our environment */
 	char taken[PATH_MAX];   /* another tool's injection library; empty: none */
 	struct err why;         /* no private copy could be made */
@@ -63,7 +64,7 @@ static void take_nvtx(struct recorder *r, struct shims *s)
 	if (s->nvtx_taken)
 		return; /* said once there is a file to say it in */
 	snprintf(s->nvtx, sizeof(s->nvtx), SHIMFILE_NVTX "=%s", s->copy);
-	s->env[2] = s->nvtx;
+	s->env[s->nenv++] = s->nvtx;
 }
 
 static int make_copy(struct recorder *r, struct shims *s)
@@ -82,13 +83,13 @@ static int make_copy(struct recorder *r, struct shims *s)
 	if (e)
 		return 0; /* said once there is a file to say it in */
 	snprintf(s->injection, sizeof(s->injection), SHIMFILE_INJECTION "=%s", s->copy);
-	s->env[0] = s->injection;
+	s->env[s->nenv++] = s->injection;
 	if (r->o->cupti_kinds) {
 		snprintf(s->kinds, sizeof(s->kinds), SHIMFILE_KINDS "=%s", r->o->cupti_kinds);
-		s->env[1] = s->kinds;
+		s->env[s->nenv++] = s->kinds;
 		take_nvtx(r, s);
 	}
-	return 0;
+	return recorder_gate_env(r, &s->env[s->nenv]);
 }
 
 int recorder_shim_prepare(struct recorder *r)

@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "inspect/jsonsafe.h"
+#include "inspect/readiness.h"
 #include "report/report.h"
 
 static int put(FILE *f, const char *lead, json_t *v)
@@ -156,6 +157,20 @@ static int verdict(const struct report *r, FILE *f)
 	return rc;
 }
 
+/* Absent where nothing is known of it. */
+static int readiness(const struct report *r, FILE *f)
+{
+	json_t *o = inspect_readiness_json(r->in.meta), *coverage = inspect_coverage_json(r->in.meta);
+	int rc = 0;
+
+	if (o)
+		rc = put(f, ",\n\"capture_readiness\":", o);
+	if (!rc && coverage)
+		return put(f, ",\n\"capture_coverage\":", coverage);
+	json_decref(coverage);
+	return rc;
+}
+
 static int capture(const struct report *r, FILE *f)
 {
 	const struct model *m = r->m;
@@ -206,6 +221,8 @@ int report_json(const struct report *r, FILE *f)
 	rc = put(f, "\"file\":", json_safe_string(r->in.path));
 	if (!rc)
 		rc = verdict(r, f);
+	if (!rc)
+		rc = readiness(r, f);
 	if (!rc)
 		rc = capture(r, f);
 	fputs(",\n\"sections\":{", f);

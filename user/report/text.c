@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/readiness.h"
 #include "report/report.h"
 #include "util/fmt.h"
 
@@ -44,6 +45,7 @@ static void verdict(const struct report *r, FILE *f, bool color)
 		fputs(paint, f);
 	fmt_put_safe(f, line);
 	fputs(color ? "\033[0m\n" : "\n", f);
+	inspect_readiness_lines(r->in.meta, f);
 	put_reasons(f, "missing", r->ledger.reason, r->ledger.nreasons);
 	put_reasons(f, "note", r->ledger.fact, r->ledger.nfacts);
 	if (r->m->unknown_api)
