@@ -16,6 +16,7 @@
 #include "modules.h"
 #include "phase.h"
 #include "report.h"
+#include "unified.h"
 
 #define MS 1000000ull
 #define WAIT_OPEN (20 * MS)       /* for calls that are open when the end is asked for */
@@ -44,6 +45,7 @@ static struct {
 	struct decode decode;
 	struct kind kinds[10];
 	bool latency, detach;
+	struct unified unified;
 	bool has_timestamp; /* registered, once and for ever: until CUPTI is detached */
 	bool was_detached;
 	cupti_result timestamp_result;
@@ -113,6 +115,7 @@ void session__configure(const char *kinds)
 
 	s.latency = session__has_word(kinds, "latency");
 	s.detach = session__has_word(kinds, "detach");
+	s.unified.wanted = session__has_word(kinds, "unified-memory");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
 			if (s.kinds[k].facility == words[i].facility &&
@@ -246,6 +249,7 @@ static void disable_kinds(void)
 			CUPTI(&s.cupti, activity_disable, decode__kind_of(s.kinds[k].facility));
 	}
 	s.enabled = 0;
+	unified__disable(&s.unified, &s.cupti, &s.report);
 	leave_thread_ids();
 	if (s.report.facility[GPUBPF_FACILITY_LATENCY].tried &&
 	    s.report.facility[GPUBPF_FACILITY_LATENCY].result == ABI_SUCCESS)
@@ -363,6 +367,10 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 	r = enable_kinds(&which);
 	if (r != ABI_SUCCESS)
 		goto refused;
+	/* With a worker the driver is initialized; inside of cuInit() it is the first tick's. */
+	s.unified.pending = s.unified.wanted;
+	if (s.unified.pending && worker_tid)
+		unified__enable(&s.unified, &s.cupti, &s.report);
 	s.report.armed = s.last_seen = now_ns();
 	atomic_store(&shim_began, s.report.armed);
 	phase__set(s.report.session, PHASE_ON);
@@ -529,6 +537,8 @@ static void counts(void)
 
 void session__tick(void)
 {
+	if (s.unified.pending)
+		unified__enable(&s.unified, &s.cupti, &s.report);
 	flush(0);
 	batch__collect();
 	session__drain();
