@@ -16,6 +16,7 @@
 #include "modules.h"
 #include "phase.h"
 #include "report.h"
+#include "texts.h"
 #include "unified.h"
 
 #define MS 1000000ull
@@ -28,9 +29,6 @@
 #define POLL_US 5000
 #define SETTLE_US 200
 #define ACTIVITY_HIT 64
-#define NAMES_HIT 32
-/* A fresh look at all names for a recorder that came in between: one hit a second, and then a pause. */
-#define NAMES_AGAIN_SECONDS 10
 
 struct kind {
 	enum gpubpf_facility facility;
@@ -63,11 +61,7 @@ static struct {
 	bool has_first, has_last;
 	uint32_t first_correlation; /* earlier ones are of calls that were entered before the session */
 	uint32_t last_correlation;  /* ending: later ones are of calls after the session */
-	uint32_t names_pause;
-	struct again {
-		uint32_t at, part;
-	} again[2];     /* of names and labels */
-	int thread_ids; /* how CUPTI numbered threads before */
+	int thread_ids;             /* how CUPTI numbered threads before */
 	_Atomic uint32_t gave_up;
 } s = {
 	.kinds = { { GPUBPF_FACILITY_KERNEL, true, true },
@@ -82,8 +76,6 @@ static struct {
 		   { GPUBPF_FACILITY_NVTX, false, false } },
 };
 #define KINDS (sizeof(s.kinds) / sizeof(s.kinds[0]))
-
-static struct names names, labels;
 
 #ifdef GPUBPF_SHIM_TEST
 struct cupti *session__cupti(void)
@@ -312,8 +304,6 @@ static void begin(enum gpubpf_arming how)
 	s.enabled = s.nbatch = 0;
 	s.device_seen = s.graphs_seen = s.dropped = s.in_flight = s.bad_said = 0;
 	s.ending = s.forced = s.has_first = s.has_last = false;
-	memset(s.again, 0, sizeof(s.again));
-	s.names_pause = NAMES_AGAIN_SECONDS;
 	emit__begin();
 }
 
@@ -340,11 +330,9 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 	batch__begin();
 	modules__begin();
 	buffers__begin();
-	names__begin(&names, s.report.session);
-	labels.base = GPUBPF_NAME_LABELS;
-	names__begin(&labels, s.report.session);
-	decode__begin(&s.decode, &s.cupti, &names, s.report.session);
-	s.decode.labels = &labels;
+	texts__begin(s.report.session);
+	decode__begin(&s.decode, &s.cupti, &texts_kernels, s.report.session);
+	s.decode.labels = &texts_labels;
 
 	/* The subscription is the lock: whoever has it keeps his records, so nothing is touched without it. */
 	r = CUPTI(&s.cupti, subscribe, &s.subscriber, callbacks__on, NULL);
@@ -436,55 +424,6 @@ static int keep(const struct gpubpf_activity *a, void *arg)
 	return 0;
 }
 
-static bool send_some(struct names *n)
-{
-	struct gpubpf_name out[NAMES_HIT];
-	size_t k = names__send(n, out, NAMES_HIT);
-
-	if (k)
-		emit__hit(GPUBPF_PROBE_NAMES, out, k);
-	return k;
-}
-
-static void send_names(void)
-{
-	while (send_some(&names) || send_some(&labels))
-		;
-}
-
-/* True: all of it has been sent once more. */
-static bool send_again(struct names *n, struct again *a)
-{
-	__u32 sent = n->sent, part = n->part;
-	bool whole;
-
-	n->sent = a->at;
-	n->part = a->part;
-	send_some(n);
-	a->at = n->sent;
-	a->part = n->part;
-	whole = n->sent == n->pending;
-	n->sent = sent;
-	n->part = part;
-	return whole;
-}
-
-/* What was sent goes out again, bit by bit: one recorder more raises no semaphore that is up, so none is seen. */
-static void send_names_again(void)
-{
-	bool whole;
-
-	if (s.names_pause) {
-		s.names_pause--;
-		return;
-	}
-	whole = send_again(&names, &s.again[0]);
-	if (send_again(&labels, &s.again[1]) && whole) {
-		memset(s.again, 0, sizeof(s.again));
-		s.names_pause = NAMES_AGAIN_SECONDS;
-	}
-}
-
 /* A buffer that could not be walked to its end is a loss that no count tells. */
 static void say_bad_buffers(void)
 {
@@ -512,7 +451,7 @@ void session__drain(void)
 		buffers__release(i);
 	}
 	send_batch();
-	send_names();
+	texts__send();
 	modules__send();
 	say_bad_buffers();
 	if (CUPTI(&s.cupti, activity_get_num_dropped, NULL, 0, &dropped) == ABI_SUCCESS)
@@ -527,11 +466,11 @@ static void counts(void)
 	s.report.losses[GPUBPF_LOSS_CUPTI_DROPPED] = s.dropped;
 	s.report.losses[GPUBPF_LOSS_NO_BUFFER] = buffers__unserved();
 	s.report.losses[GPUBPF_LOSS_CALLS] = t.lost;
-	s.report.losses[GPUBPF_LOSS_NAMES] = names.lost;
+	s.report.losses[GPUBPF_LOSS_NAMES] = texts_kernels.lost;
 	s.report.losses[GPUBPF_LOSS_MODULES] = modules__lost();
 	s.report.losses[GPUBPF_LOSS_UNKNOWN_KIND] = __atomic_load_n(&s.decode.unknown, __ATOMIC_RELAXED);
 	s.report.losses[GPUBPF_LOSS_IN_FLIGHT] = s.in_flight;
-	s.report.losses[GPUBPF_LOSS_LABELS] = labels.lost;
+	s.report.losses[GPUBPF_LOSS_LABELS] = texts_labels.lost;
 	report__counts(&s.report, &s.cupti);
 }
 
@@ -550,7 +489,7 @@ void session__second(__u32 worker_tid)
 	if (!s.report.armed)
 		return;
 	counts();
-	send_names_again();
+	texts__send_again();
 }
 
 /* ---- disarming ---- */
