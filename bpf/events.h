@@ -221,6 +221,7 @@ enum gpubpf_activity_kind {
 	GPUBPF_ACTIVITY_OVERHEAD = 7,
 	GPUBPF_ACTIVITY_EXTERNAL = 8, /* an id that the application tied to a call; no times */
 	GPUBPF_ACTIVITY_MARKER = 9,   /* NVTX: start and end are the moment */
+	GPUBPF_ACTIVITY_UNIFIED = 10, /* a counter of unified memory */
 };
 
 enum gpubpf_activity_flags {
@@ -234,6 +235,9 @@ enum gpubpf_activity_flags {
 };
 
 enum gpubpf_marker { GPUBPF_MARKER_INSTANT = 1, GPUBPF_MARKER_START = 2, GPUBPF_MARKER_END = 3 };
+
+#define GPUBPF_UNIFIED_COUNTERS 8 /* CUpti_ActivityUnifiedMemoryCounterKind: 1 … */
+#define GPUBPF_UNIFIED_HOST 0xffffffffu
 
 /* Ids of names from here on are NVTX's: an application that makes up names without end costs no kernel its own. */
 #define GPUBPF_NAME_LABELS 65536
@@ -293,6 +297,8 @@ struct gpubpf_activity {
 		 * EXTERNAL: CUpti_ExternalCorrelationKind, the id. MARKER (with a name, but at the end of a range): CUPTI's
 		 * id of the range, enum gpubpf_marker, gpubpf_name.id of the domain (0: the default one), process,
 		 * thread (GPUBPF_ACTIVITY_HAS_THREAD).
+		 * UNIFIED: CUpti_ActivityUnifiedMemoryCounterKind, value, address, source, destination (both as CUPTI gives
+		 * them: GPUBPF_UNIFIED_HOST is the host), flags. What a counter has no use for means nothing.
 		 */
 		__u64 raw[8];
 	} u;
@@ -364,6 +370,9 @@ enum gpubpf_facility {
 	GPUBPF_FACILITY_DRIVER_CALLS = 17, /* CUPTI's own records of calls: only they make EXTERNAL ones */
 	GPUBPF_FACILITY_NVTX = 18,
 	GPUBPF_FACILITY_THREAD_IDS = 19, /* of the system instead of pthread's, in markers */
+	GPUBPF_FACILITY_UNIFIED = 20,
+	/* 21 … 28: each counter of it: GPUBPF_FACILITY_UNIFIED + CUpti_ActivityUnifiedMemoryCounterKind */
+	GPUBPF_FACILITY_UNIFIED_LAST = 28,
 };
 
 enum gpubpf_disarm {

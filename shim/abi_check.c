@@ -352,3 +352,30 @@ FIELD(cupti_marker, name, CUpti_ActivityMarker2, name);
 FIELD(cupti_marker, domain, CUpti_ActivityMarker2, domain);
 SIZE(cupti_marker, CUpti_ActivityMarker2);
 SAME(sizeof(int), sizeof(CUpti_ActivityThreadIdType));
+
+#define CONFIG(f, g) FIELD(cupti_unified_config, f, CUpti_ActivityUnifiedMemoryCounterConfig, g)
+CONFIG(scope, scope);
+CONFIG(kind, kind);
+CONFIG(device, deviceId);
+CONFIG(enable, enable);
+SIZE(cupti_unified_config, CUpti_ActivityUnifiedMemoryCounterConfig);
+SAME(GPUBPF_UNIFIED_HOST, CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID);
+
+#define UNIFIED(T)                                                                                           \
+	FIELD(cupti_unified, kind, T, kind);                                                                 \
+	FIELD(cupti_unified, counter, T, counterKind);                                                       \
+	FIELD(cupti_unified, value, T, value);                                                               \
+	FIELD(cupti_unified, start, T, start);                                                               \
+	FIELD(cupti_unified, end, T, end);                                                                   \
+	FIELD(cupti_unified, address, T, address);                                                           \
+	FIELD(cupti_unified, src, T, srcId);                                                                 \
+	FIELD(cupti_unified, dst, T, dstId);                                                                 \
+	FIELD(cupti_unified, stream, T, streamId);                                                           \
+	FIELD(cupti_unified, process, T, processId);                                                         \
+	FIELD(cupti_unified, flags, T, flags)
+
+UNIFIED(CUpti_ActivityUnifiedMemoryCounter2);
+SIZE(cupti_unified, CUpti_ActivityUnifiedMemoryCounter2);
+#if CUPTI_API_VERSION >= CUPTI_SINCE_13_0
+UNIFIED(CUpti_ActivityUnifiedMemoryCounter3);
+#endif

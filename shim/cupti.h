@@ -40,6 +40,7 @@
 	X(get_graph_id, (void *, uint32_t *), "cuptiGetGraphId") \
 	X(get_graph_exec_id, (void *, uint32_t *), "cuptiGetGraphExecId") \
 	X(enable_domain, (uint32_t, cupti_subscriber, int), "cuptiEnableDomain") \
+	X(activity_configure_unified, (struct cupti_unified_config *, uint32_t), "cuptiActivityConfigureUnifiedMemoryCounter") \
 	X(get_thread_id_type, (int *), "cuptiGetThreadIdType") \
 	X(set_thread_id_type, (int), "cuptiSetThreadIdType") \
 	X(finalize, (void), "cuptiFinalize")

@@ -18,6 +18,7 @@ static const struct kind {
 	{ ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION, GPUBPF_FACILITY_EXTERNAL },
 	{ ABI_ACTIVITY_KIND_DRIVER, GPUBPF_FACILITY_DRIVER_CALLS },
 	{ ABI_ACTIVITY_KIND_MARKER, GPUBPF_FACILITY_NVTX },
+	{ ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GPUBPF_FACILITY_UNIFIED },
 };
 
 int decode__kind_of(enum gpubpf_facility facility)
@@ -196,6 +197,19 @@ static void marker(const struct decode *d, const struct cupti_marker *m, struct 
 	}
 }
 
+static void unified(const struct cupti_unified *u, struct gpubpf_activity *a)
+{
+	a->kind = GPUBPF_ACTIVITY_UNIFIED;
+	a->start = u->start;
+	a->end = u->end;
+	a->u.raw[0] = u->counter;
+	a->u.raw[1] = u->value;
+	a->u.raw[2] = u->address;
+	a->u.raw[3] = u->src;
+	a->u.raw[4] = u->dst;
+	a->u.raw[5] = u->flags;
+}
+
 /* How much of a record is read, by the version that wrote it. 0: of a kind that is not decoded. */
 static size_t size_of(const struct decode *d, __u32 kind)
 {
@@ -228,6 +242,8 @@ static size_t size_of(const struct decode *d, __u32 kind)
 		return offsetof(struct cupti_external, reserved);
 	case ABI_ACTIVITY_KIND_MARKER:
 		return sizeof(struct cupti_marker);
+	case ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+		return sizeof(struct cupti_unified);
 	default:
 		return 0;
 	}
@@ -261,6 +277,8 @@ static void fill(const struct decode *d, const struct cupti_record *r, struct gp
 		return external(p, a);
 	case ABI_ACTIVITY_KIND_MARKER:
 		return marker(d, p, a);
+	case ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+		return unified(p, a);
 	}
 }
 

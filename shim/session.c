@@ -17,6 +17,8 @@
 #include "modules.h"
 #include "phase.h"
 #include "report.h"
+#include "texts.h"
+#include "unified.h"
 
 #define MS 1000000ull
 #define WAIT_OPEN (20 * MS)       /* for calls that are open when the end is asked for */
@@ -28,9 +30,6 @@
 #define POLL_US 5000
 #define SETTLE_US 200
 #define ACTIVITY_HIT 64
-#define NAMES_HIT 32
-/* A fresh look at all names for a recorder that came in between: one hit a second, and then a pause. */
-#define NAMES_AGAIN_SECONDS 10
 
 struct kind {
 	enum gpubpf_facility facility;
@@ -45,6 +44,7 @@ static struct {
 	struct decode decode;
 	struct kind kinds[10];
 	bool latency, detach;
+	struct unified unified;
 	bool has_timestamp; /* registered, once and for ever: until CUPTI is detached */
 	bool was_detached;
 	cupti_result timestamp_result;
@@ -62,11 +62,7 @@ static struct {
 	bool has_first, has_last;
 	uint32_t first_correlation; /* earlier ones are of calls that were entered before the session */
 	uint32_t last_correlation;  /* ending: later ones are of calls after the session */
-	uint32_t names_pause;
-	struct again {
-		uint32_t at, part;
-	} again[2];     /* of names and labels */
-	int thread_ids; /* how CUPTI numbered threads before */
+	int thread_ids;             /* how CUPTI numbered threads before */
 	_Atomic uint32_t gave_up;
 } s = {
 	.kinds = { { GPUBPF_FACILITY_KERNEL, true, true },
@@ -81,8 +77,6 @@ static struct {
 		   { GPUBPF_FACILITY_NVTX, false, false } },
 };
 #define KINDS (sizeof(s.kinds) / sizeof(s.kinds[0]))
-
-static struct names names, labels;
 
 #ifdef GPUBPF_SHIM_TEST
 struct cupti *session__cupti(void)
@@ -114,6 +108,7 @@ void session__configure(const char *kinds)
 
 	s.latency = session__has_word(kinds, "latency");
 	s.detach = session__has_word(kinds, "detach");
+	s.unified.wanted = session__has_word(kinds, "unified-memory");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
 			if (s.kinds[k].facility == words[i].facility &&
@@ -247,6 +242,7 @@ static void disable_kinds(void)
 			CUPTI(&s.cupti, activity_disable, decode__kind_of(s.kinds[k].facility));
 	}
 	s.enabled = 0;
+	unified__disable(&s.unified, &s.cupti, &s.report);
 	leave_thread_ids();
 	if (s.report.facility[GPUBPF_FACILITY_LATENCY].tried &&
 	    s.report.facility[GPUBPF_FACILITY_LATENCY].result == ABI_SUCCESS)
@@ -309,8 +305,6 @@ static void begin(enum gpubpf_arming how)
 	s.enabled = s.nbatch = 0;
 	s.device_seen = s.graphs_seen = s.dropped = s.in_flight = s.bad_said = 0;
 	s.ending = s.forced = s.has_first = s.has_last = false;
-	memset(s.again, 0, sizeof(s.again));
-	s.names_pause = NAMES_AGAIN_SECONDS;
 	emit__begin();
 }
 
@@ -337,11 +331,9 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 	batch__begin();
 	modules__begin();
 	buffers__begin();
-	names__begin(&names, s.report.session);
-	labels.base = GPUBPF_NAME_LABELS;
-	names__begin(&labels, s.report.session);
-	decode__begin(&s.decode, &s.cupti, &names, s.report.session);
-	s.decode.labels = &labels;
+	texts__begin(s.report.session);
+	decode__begin(&s.decode, &s.cupti, &texts_kernels, s.report.session);
+	s.decode.labels = &texts_labels;
 
 	/* The subscription is the lock: whoever has it keeps his records, so nothing is touched without it. */
 	r = CUPTI(&s.cupti, subscribe, &s.subscriber, callbacks__on, NULL);
@@ -364,6 +356,10 @@ bool session__arm(enum gpubpf_arming how, __u32 worker_tid)
 	r = enable_kinds(&which);
 	if (r != ABI_SUCCESS)
 		goto refused;
+	/* With a worker the driver is initialized; inside of cuInit() it is the first tick's. */
+	s.unified.pending = s.unified.wanted;
+	if (s.unified.pending && worker_tid)
+		unified__enable(&s.unified, &s.cupti, &s.report);
 	s.report.armed = s.last_seen = now_ns();
 	atomic_store(&shim_began, s.report.armed);
 	phase__set(s.report.session, PHASE_ON);
@@ -447,55 +443,6 @@ static int keep(const struct gpubpf_activity *a, void *arg)
 	return 0;
 }
 
-static bool send_some(struct names *n)
-{
-	struct gpubpf_name out[NAMES_HIT];
-	size_t k = names__send(n, out, NAMES_HIT);
-
-	if (k)
-		emit__hit(GPUBPF_PROBE_NAMES, out, k);
-	return k;
-}
-
-static void send_names(void)
-{
-	while (send_some(&names) || send_some(&labels))
-		;
-}
-
-/* True: all of it has been sent once more. */
-static bool send_again(struct names *n, struct again *a)
-{
-	__u32 sent = n->sent, part = n->part;
-	bool whole;
-
-	n->sent = a->at;
-	n->part = a->part;
-	send_some(n);
-	a->at = n->sent;
-	a->part = n->part;
-	whole = n->sent == n->pending;
-	n->sent = sent;
-	n->part = part;
-	return whole;
-}
-
-/* What was sent goes out again, bit by bit: one recorder more raises no semaphore that is up, so none is seen. */
-static void send_names_again(void)
-{
-	bool whole;
-
-	if (s.names_pause) {
-		s.names_pause--;
-		return;
-	}
-	whole = send_again(&names, &s.again[0]);
-	if (send_again(&labels, &s.again[1]) && whole) {
-		memset(s.again, 0, sizeof(s.again));
-		s.names_pause = NAMES_AGAIN_SECONDS;
-	}
-}
-
 /* A buffer that could not be walked to its end is a loss that no count tells. */
 static void say_bad_buffers(void)
 {
@@ -523,7 +470,7 @@ void session__drain(void)
 		buffers__release(i);
 	}
 	send_batch();
-	send_names();
+	texts__send();
 	modules__send();
 	say_bad_buffers();
 	if (CUPTI(&s.cupti, activity_get_num_dropped, NULL, 0, &dropped) == ABI_SUCCESS)
@@ -538,16 +485,18 @@ static void counts(void)
 	s.report.losses[GPUBPF_LOSS_CUPTI_DROPPED] = s.dropped;
 	s.report.losses[GPUBPF_LOSS_NO_BUFFER] = buffers__unserved();
 	s.report.losses[GPUBPF_LOSS_CALLS] = t.lost;
-	s.report.losses[GPUBPF_LOSS_NAMES] = names.lost;
+	s.report.losses[GPUBPF_LOSS_NAMES] = texts_kernels.lost;
 	s.report.losses[GPUBPF_LOSS_MODULES] = modules__lost();
 	s.report.losses[GPUBPF_LOSS_UNKNOWN_KIND] = __atomic_load_n(&s.decode.unknown, __ATOMIC_RELAXED);
 	s.report.losses[GPUBPF_LOSS_IN_FLIGHT] = s.in_flight;
-	s.report.losses[GPUBPF_LOSS_LABELS] = labels.lost;
+	s.report.losses[GPUBPF_LOSS_LABELS] = texts_labels.lost;
 	report__counts(&s.report, &s.cupti);
 }
 
 void session__tick(void)
 {
+	if (s.unified.pending)
+		unified__enable(&s.unified, &s.cupti, &s.report);
 	flush(0);
 	batch__collect();
 	session__drain();
@@ -559,7 +508,7 @@ void session__second(__u32 worker_tid)
 	if (!s.report.armed)
 		return;
 	counts();
-	send_names_again();
+	texts__send_again();
 }
 
 /* ---- disarming ---- */

@@ -38,7 +38,7 @@ static const struct opt report_opts_table[] = {
 	  .offset = offsetof(struct report_args, sections),
 	  .help = "Print only these sections, in this order. Of the device observer: observers, devices, kernels, "
 		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
-		  "timestamps, causality, orphans, external, nvtx, sessions. Of the host observer: processes, apis, threads, failures, "
+		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of the host observer: processes, apis, threads, failures, "
 		  "launches, graphs, captures, copies, sets, memory, frees." },
 	{ .letter = 'n',
 	  .name = "limit",

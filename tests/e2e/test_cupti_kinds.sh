@@ -95,3 +95,33 @@ check R5_nvtx_refused "27 CUPTI refused records of NVTX" "$(device nvtx_refused 
 # Without the system's thread ids no thread is made up (R12).
 SIMCUPTI_FAIL=cuptiSetThreadIdType:1:27 record nvtx_ids --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
 check R12_nvtx_no_thread "5 0" "$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx_ids" | jq -r '.sections.nvtx.rows | "\(length) \([.[] | select(.tid != null)] | length)"')"
+
+# ---- unified memory ----
+record um --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096
+check um_facilities "0 0 0 0 0 0 0 0 0" "$(device um '[.sessions[0].facilities | to_entries[] | select(.key | startswith("unified")) | .value] | map(tostring) | join(" ")')"
+check um_events "80 10 0" "$(device um '.unified_memory | "\(.events) \(.counters.remote_map.events) \(.of_unknown_counters)"')"
+um_rows='[.rows[] | "\(.counter) \(.events) \(.bytes) \(.fault_groups) \(.from)>\(.to) \(.devices) \(.cause) \(.state)"] | sort | join(", ")'
+check um_rows "bytes_dtod 10 40960 null device 0>device 1 null null counted, bytes_dtoh 10 40960 null device 0>host null coherence counted, bytes_htod 10 40960 null host>device 0 null prefetch counted, cpu_faults 10 null null null>null null read counted, gpu_faults 10 null 30 device 0>null null write counted, remote_map 10 40960 null device 0>host null policy counted, thrashing 10 40960 null null>null 0 3 null counted, throttling 10 null null device 0>null null null counted" \
+	"$(table um unified_memory "$um_rows")"
+check um_times "bytes_dtod bytes_dtoh bytes_htod gpu_faults throttling" "$(table um unified_memory '[.rows[] | select(.total_ns > 0 and .untimed == 0) | .counter] | sort | join(" ")')"
+check um_changes_no_verdict "reconciled 0" "$("$GPUBPF" inspect --json "$T/um" | jq -r '"\(.verdict) \(.device.losses.unknown_kind)"')"
+# Older records are shorter.
+SIMCUPTI_VERSION=18 record um11 --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096
+check um_of_11_8 "$(table um unified_memory "$um_rows")" "$(table um11 unified_memory "$um_rows")"
+
+# None, refused, one refused, not asked for (R5): four things.
+record um_none --cupti unified-memory -- "$SIM/launchloop" --launches 10 --rest 300
+check R5_um_none "0 0" "$(device um_none '.unified_memory | "\(.events) \(.counters.bytes_htod.events)"')"
+check R5_um_none_rows "8 0 counted" "$(table um_none unified_memory '.rows | "\(length) \(map(.events) | add) \(map(.state) | unique | join(" "))"')"
+SIMCUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:*:28 record um_refused --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096
+check R5_um_refused "28 28 false 28" "$(device um_refused '(.sessions[0].facilities | "\(.unified_memory) \(.unified_thrashing)") + (.unified_memory.counters.thrashing | " \(has("events")) \(.refused_with)")')"
+check R5_um_refused_rows "8 null true refused (28)" "$(table um_refused unified_memory '.rows | "\(length) \(map(.events) | unique[0]) \(all(.events_unmeasured)) \(map(.state) | unique | join(" "))"')"
+check R5_um_refused_is_said_once 1 "$(grep -c 'CUPTI refuses' "$T/um_refused.err")"
+check R5_um_refused_is_noted 9 "$("$GPUBPF" inspect --json "$T/um_refused" | jq '[.metadata.notes[] | select(.code == "facility_refused")] | length')"
+check um_refused_runs_on reconciled "$("$GPUBPF" inspect --json "$T/um_refused" | jq -r .verdict)"
+SIMCUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:5:29 record um_one --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096
+check R5_um_one_refused "70 thrashing" "$(device um_one .unified_memory.events) $(table um_one unified_memory '[.rows[] | select(.state == "refused (29)") | .counter] | join(" ")')"
+check R5_um_not_asked_for "false not asked for" "$(device plain 'has("unified_memory")') $(table plain unified_memory '.unmeasured_because[:13]')"
+# Each counter alone, those that were given all at once, and all off again; never by another thread than the one inside cuInit.
+SIMCUPTI_ABORT=init SIMCUPTI_LOG=$T/um_log record um_init --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096
+check um_asked_and_given_back "10 10" "$(grep -c '> cuptiActivityConfigureUnifiedMemoryCounter' "$T/um_log") $(grep -c '< cuptiActivityConfigureUnifiedMemoryCounter 0' "$T/um_log")"

@@ -396,6 +396,30 @@ T(markers)
 	CHECK(decode() == 0 && ngot == 1 && got[0].flags == 0 && got[0].u.raw[4] == 0 && got[0].name == 0);
 }
 
+T(unified_memory)
+{
+	struct cupti_unified u = { .kind = ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+				   .counter = ABI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+				   .value = 1 << 21,
+				   .start = 5,
+				   .end = 9,
+				   .address = 0x7f0000000000,
+				   .src = 2,
+				   .dst = GPUBPF_UNIFIED_HOST,
+				   .stream = 77,
+				   .process = 78,
+				   .flags = 3 };
+
+	begin(CUPTI_SINCE_11_0);
+	put(&u, sizeof(u));
+	put(&u, offsetof(struct cupti_unified, flags));
+	CHECK(decode() == 0 && ngot == 1 && d.unknown == 1);
+	CHECK(got[0].kind == GPUBPF_ACTIVITY_UNIFIED && got[0].start == 5 && got[0].end == 9);
+	CHECK(got[0].u.raw[0] == 2 && got[0].u.raw[1] == 1 << 21 && got[0].u.raw[2] == 0x7f0000000000);
+	CHECK(got[0].u.raw[3] == 2 && got[0].u.raw[4] == 0xffffffff && got[0].u.raw[5] == 3);
+	CHECK(got[0].correlation == 0 && got[0].stream == 0);
+}
+
 T(unknown_kinds_are_counted)
 {
 	struct cupti_kernel k = a_kernel();

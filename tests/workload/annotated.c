@@ -3,12 +3,13 @@
  * An application that says more than its calls do: ids that it gives CUPTI for them, as a profiler inside it does, and
  * ranges and marks of NVTX. Prints a line of JSON: what it did.
  *
- *   annotated [--launches N] [--external N] [--nvtx N] [--fork N]
+ *   annotated [--launches N] [--external N] [--nvtx N] [--fork N] [--managed N]
  *
  * --external: the first N launches are made with an id of their own of kind custom0, half of them with one of custom1
  * besides. --nvtx: each of the first N launches stands in a pushed range "step", and in it in one "inner" of the domain
  * "annotated", with a mark "here" behind it; a range "whole" that another thread ends is about all of them, and "never ends"
  * begins last. NVTX is used before CUDA. --fork: then so many children, each of which makes N marks "child".
+ * --managed: so many bytes of managed memory are allocated first.
  */
 #include "drv.h"
 
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 struct settings {
-	uint64_t launches, external, nvtx, fork;
+	uint64_t launches, external, nvtx, fork, managed;
 };
 
 static int parse(int argc, char **argv, struct settings *o)
@@ -37,7 +38,8 @@ static int parse(int argc, char **argv, struct settings *o)
 	} known[] = { { "--launches", &o->launches },
 		      { "--external", &o->external },
 		      { "--nvtx", &o->nvtx },
-		      { "--fork", &o->fork } };
+		      { "--fork", &o->fork },
+		      { "--managed", &o->managed } };
 
 	for (int i = 1; i < argc; i += 2) {
 		size_t k = 0;
@@ -135,6 +137,7 @@ int main(int argc, char **argv)
 	struct settings o = { .launches = 100 };
 	nvtxRangeId_t whole = 0;
 	CUmodule module = NULL;
+	CUdeviceptr p;
 	CUfunction func;
 	pthread_t t;
 
@@ -150,6 +153,11 @@ int main(int argc, char **argv)
 	if (o.external)
 		find_cupti();
 	func = drv_kernel(&module, "empty_kernel");
+	if (o.managed) {
+		/* The recorder's shim turns its counters on once cuInit() has returned. */
+		usleep(200000);
+		CK(cuMemAllocManaged(&p, o.managed, CU_MEM_ATTACH_GLOBAL));
+	}
 	if (o.nvtx)
 		whole = nvtxRangeStartA("whole");
 	for (uint64_t i = 0; i < o.launches; i++) {

@@ -110,12 +110,89 @@ static json_t *nvtx_json(const struct join *j)
 	return o;
 }
 
+struct unified_counts {
+	uint64_t events, by[GPUBPF_UNIFIED_COUNTERS + 1]; /* 0: counters that are not known */
+	struct {
+		bool tried, given;
+		int32_t result; /* of the last that was refused */
+	} counter[GPUBPF_UNIFIED_COUNTERS + 1];
+};
+
+static void count_unified(const struct join *j, struct unified_counts *n)
+{
+	*n = (struct unified_counts){ .events = join__unifieds(j) };
+	for (size_t i = 0; i < n->events; i++) {
+		struct join_unified u;
+
+		join__unified(j, i, &u);
+		n->by[join_unified_name(u.counter) ? u.counter : 0]++;
+	}
+	for (size_t i = 0; i < join__sessions(j); i++) {
+		for (unsigned k = 1; k <= GPUBPF_UNIFIED_COUNTERS; k++) {
+			const struct join_facility *f = &join__session(j, i)
+								 ->facility[GPUBPF_FACILITY_UNIFIED + k];
+
+			n->counter[k].tried |= f->tried;
+			n->counter[k].given |= f->tried && !f->result;
+			if (f->result)
+				n->counter[k].result = f->result;
+		}
+	}
+}
+
+static void unified_text(const struct join *j, FILE *f)
+{
+	struct unified_counts n;
+	char a[FMT_NUM];
+
+	count_unified(j, &n);
+	fprintf(f, "  unified memory: %s events", fmt_count(a, n.events));
+	for (unsigned k = 1; k <= GPUBPF_UNIFIED_COUNTERS; k++) {
+		if (n.counter[k].given)
+			fprintf(f, "; %s: %s", join_unified_name(k), fmt_count(a, n.by[k]));
+		else if (n.counter[k].tried)
+			fprintf(f, "; %s: refused (%d)", join_unified_name(k), n.counter[k].result);
+	}
+	fputc('\n', f);
+}
+
+/* A counter that was refused has no number of events (R5, R14). */
+static json_t *unified_json(const struct join *j)
+{
+	json_t *o = json_object(), *counters = json_object();
+	struct unified_counts n;
+
+	count_unified(j, &n);
+	json_put_int(o, "events", n.events);
+	for (unsigned k = 1; k <= GPUBPF_UNIFIED_COUNTERS; k++) {
+		json_t *c = json_object();
+
+		json_put_if(c, "events", n.counter[k].given, n.by[k]);
+		if (n.counter[k].tried && !n.counter[k].given)
+			json_object_set_new(c, "refused_with", json_integer(n.counter[k].result));
+		json_object_set_new(counters, join_unified_name(k), c);
+	}
+	json_object_set_new(o, "counters", counters);
+	json_put_int(o, "of_unknown_counters", n.by[0]);
+	return o;
+}
+
+static bool tried(const struct join *j, enum gpubpf_facility facility)
+{
+	for (size_t i = 0; i < join__sessions(j); i++)
+		if (join__session(j, i)->facility[facility].tried)
+			return true;
+	return false;
+}
+
 void inspect_extras_text(const struct join *j, FILE *f)
 {
 	if (agreed(j, GPUBPF_FACILITY_EXTERNAL) || join__externals(j))
 		external_text(j, f);
 	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
 		nvtx_text(j, f);
+	if (tried(j, GPUBPF_FACILITY_UNIFIED) || join__unifieds(j))
+		unified_text(j, f);
 }
 
 void inspect_extras_json(const struct join *j, json_t *o)
@@ -124,4 +201,6 @@ void inspect_extras_json(const struct join *j, json_t *o)
 		json_object_set_new(o, "external", external_json(j));
 	if (agreed(j, GPUBPF_FACILITY_NVTX) || join__markers(j))
 		json_object_set_new(o, "nvtx", nvtx_json(j));
+	if (tried(j, GPUBPF_FACILITY_UNIFIED) || join__unifieds(j))
+		json_object_set_new(o, "unified_memory", unified_json(j));
 }

@@ -8,12 +8,14 @@ void extras_init(struct join *j)
 {
 	vec__init(&j->externals, sizeof(struct external));
 	vec__init(&j->markers, sizeof(struct marker));
+	vec__init(&j->unified, sizeof(struct unified_item));
 }
 
 void extras_free(struct join *j)
 {
 	vec__clear(&j->externals);
 	vec__clear(&j->markers);
+	vec__clear(&j->unified);
 }
 
 static int on_external(struct join *j, const struct session *s, const struct gpubpf_activity *a,
@@ -48,10 +50,35 @@ static int on_marker(struct join *j, const struct session *s, const struct gpubp
 	return 0;
 }
 
+static int on_unified(struct join *j, const struct session *s, const struct gpubpf_activity *a)
+{
+	struct unified_item *u = vec__add(&j->unified);
+
+	if (!u)
+		return -ENOMEM;
+	u->start = a->start;
+	u->end = a->end;
+	u->session = s->number;
+	u->counter = (uint32_t)a->u.raw[0];
+	u->value = a->u.raw[1];
+	u->address = a->u.raw[2];
+	u->src = (uint32_t)a->u.raw[3];
+	u->dst = (uint32_t)a->u.raw[4];
+	u->flags = (uint32_t)a->u.raw[5];
+	return 0;
+}
+
 int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived)
 {
 	s->pub.activities++;
-	return a->kind == GPUBPF_ACTIVITY_EXTERNAL ? on_external(j, s, a, arrived) : on_marker(j, s, a);
+	switch (a->kind) {
+	case GPUBPF_ACTIVITY_EXTERNAL:
+		return on_external(j, s, a, arrived);
+	case GPUBPF_ACTIVITY_MARKER:
+		return on_marker(j, s, a);
+	default:
+		return on_unified(j, s, a);
+	}
 }
 
 struct open_range {
@@ -175,4 +202,49 @@ void join__marker(const struct join *j, size_t i, struct join_marker *to)
 	to->has_end = end->time && m->time && end->time >= m->time;
 	to->end = to->has_end ? end->time : 0;
 	to->ended_elsewhere = to->has_thread && thread_number(j, s, end, &tid) && tid != to->thread;
+}
+
+size_t join__unifieds(const struct join *j)
+{
+	return j->unified.n;
+}
+
+static void fill_place(struct join_unified_place *p, uint32_t id)
+{
+	p->there = true;
+	p->host = id == GPUBPF_UNIFIED_HOST;
+	p->device = p->host ? 0 : id;
+}
+
+/* What cupti_activity.h says of each counter; other fields of the record are to be ignored. */
+void join__unified(const struct join *j, size_t i, struct join_unified *to)
+{
+	const struct unified_item *u = vec__at(&j->unified, (uint32_t)i);
+	const struct session *s = session_at(j, u->session);
+	bool span = u->counter != JOIN_UNIFIED_CPU_FAULT && u->counter != JOIN_UNIFIED_THRASHING &&
+		    u->counter != JOIN_UNIFIED_REMOTE_MAP;
+	bool ours = !session_own_clock(s) || session_anchored(s);
+
+	*to = (struct join_unified){ .session = &s->pub,
+				     .counter = u->counter,
+				     .value = u->value,
+				     .address = u->address,
+				     .flags = u->flags,
+				     .has_start = u->start && ours,
+				     .has_took = span && u->start && u->end >= u->start };
+	to->start = to->has_start ? (session_own_clock(s) ? session_to_monotonic(s, u->start) : u->start) : 0;
+	to->took = to->has_took ? u->end - u->start : 0;
+	to->has_bytes = u->counter == JOIN_UNIFIED_HTOD || u->counter == JOIN_UNIFIED_DTOH ||
+			u->counter == JOIN_UNIFIED_DTOD || u->counter == JOIN_UNIFIED_THRASHING ||
+			u->counter == JOIN_UNIFIED_REMOTE_MAP;
+	to->has_groups = u->counter == JOIN_UNIFIED_GPU_FAULT;
+	if (u->counter == JOIN_UNIFIED_THRASHING) {
+		to->has_devices = true;
+		to->devices = u->src;
+	} else if (u->counter != JOIN_UNIFIED_CPU_FAULT) {
+		fill_place(&to->src, u->src);
+	}
+	if (u->counter == JOIN_UNIFIED_HTOD || u->counter == JOIN_UNIFIED_DTOH ||
+	    u->counter == JOIN_UNIFIED_DTOD || u->counter == JOIN_UNIFIED_REMOTE_MAP)
+		fill_place(&to->dst, u->dst);
 }

@@ -234,6 +234,43 @@ struct join_marker { /* of NVTX: a moment, the start of a range or the end of on
 size_t join__markers(const struct join *j);
 void join__marker(const struct join *j, size_t i, struct join_marker *m);
 
+enum join_unified_counter { /* CUpti_ActivityUnifiedMemoryCounterKind */
+			    JOIN_UNIFIED_HTOD = 1,
+			    JOIN_UNIFIED_DTOH = 2,
+			    JOIN_UNIFIED_CPU_FAULT = 3,
+			    JOIN_UNIFIED_GPU_FAULT = 4,
+			    JOIN_UNIFIED_THRASHING = 5,
+			    JOIN_UNIFIED_THROTTLING = 6,
+			    JOIN_UNIFIED_REMOTE_MAP = 7,
+			    JOIN_UNIFIED_DTOD = 8,
+};
+
+struct join_unified_place {
+	bool there, host;
+	uint32_t device;
+};
+
+struct join_unified { /* one event of unified memory; its session's facility says whether the counter was on */
+	const struct join_session *session;
+	uint32_t counter; /* enum join_unified_counter */
+	uint64_t
+		value; /* bytes (has_bytes), groups of faults (has_groups), of CPU faults the program counter */
+	bool has_bytes, has_groups;
+	uint64_t address;
+	uint32_t flags; /* join_unified_cause() */
+	bool has_start; /* on CLOCK_MONOTONIC */
+	uint64_t start;
+	bool has_took; /* the counter has an end, and both were given */
+	uint64_t took; /* ns */
+	struct join_unified_place src, dst;
+	bool has_devices;
+	uint32_t devices; /* that fight for the memory, a bit each: with 32 and more CUPTI gives none */
+};
+size_t join__unifieds(const struct join *j);
+void join__unified(const struct join *j, size_t i, struct join_unified *u);
+const char *join_unified_name(unsigned counter);              /* "bytes_htod" …; NULL: not known */
+const char *join_unified_cause(const struct join_unified *u); /* "prefetch" …; NULL: none, or not known */
+
 /* ---- Totals ---- */
 
 const char *join_kind_name(unsigned kind); /* of enum gpubpf_activity_kind: "kernel" …; NULL: not known */

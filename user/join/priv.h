@@ -186,7 +186,7 @@ struct join {
 	struct model *model;
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
-	struct vec externals, markers;
+	struct vec externals, markers, unified;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
 	uint32_t nnames;
@@ -220,6 +220,11 @@ struct marker {
 	uint32_t other; /* reference: of a start the end, of an end the start */
 	uint8_t kind;   /* enum gpubpf_marker */
 	bool has_thread;
+};
+
+struct unified_item {
+	uint64_t start, end, value, address;
+	uint32_t session, counter, src, dst, flags;
 };
 
 struct module_item {
@@ -326,7 +331,7 @@ int keys_finish(struct join *j);
 /* extras.c: what is asked for by name and ran on no device */
 static inline bool extras_kind(unsigned kind)
 {
-	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_MARKER;
+	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_UNIFIED;
 }
 void extras_init(struct join *j);
 void extras_free(struct join *j);

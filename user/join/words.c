@@ -76,6 +76,15 @@ const char *join_facility_name(unsigned facility)
 		[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
 		[GPUBPF_FACILITY_NVTX] = "nvtx",
 		[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
+		[GPUBPF_FACILITY_UNIFIED] = "unified_memory",
+		[GPUBPF_FACILITY_UNIFIED + 1] = "unified_bytes_htod",
+		[GPUBPF_FACILITY_UNIFIED + 2] = "unified_bytes_dtoh",
+		[GPUBPF_FACILITY_UNIFIED + 3] = "unified_cpu_faults",
+		[GPUBPF_FACILITY_UNIFIED + 4] = "unified_gpu_faults",
+		[GPUBPF_FACILITY_UNIFIED + 5] = "unified_thrashing",
+		[GPUBPF_FACILITY_UNIFIED + 6] = "unified_throttling",
+		[GPUBPF_FACILITY_UNIFIED + 7] = "unified_remote_map",
+		[GPUBPF_FACILITY_UNIFIED + 8] = "unified_bytes_dtod",
 	};
 
 	return NAME(names, facility);
@@ -120,6 +129,38 @@ const char *join_external_name(unsigned kind)
 	};
 
 	return NAME(names, kind);
+}
+
+const char *join_unified_name(unsigned counter)
+{
+	const char *name = counter >= 1 && counter <= GPUBPF_UNIFIED_COUNTERS
+				   ? join_facility_name(GPUBPF_FACILITY_UNIFIED + counter)
+				   : NULL;
+
+	return name ? name + sizeof("unified_") - 1 : NULL;
+}
+
+/* CUpti_ActivityUnifiedMemoryMigrationCause, …AccessType, …RemoteMapCause. */
+const char *join_unified_cause(const struct join_unified *u)
+{
+	static const char *const migration[] = { NULL,       "user",     "coherence",
+						 "prefetch", "eviction", "access counters" };
+	static const char *const access[] = { NULL, "read", "write", "atomic", "prefetch" };
+	static const char *const map[] = { NULL,     "coherence",     "thrashing",
+					   "policy", "out of memory", "eviction" };
+
+	switch (u->counter) {
+	case JOIN_UNIFIED_HTOD:
+	case JOIN_UNIFIED_DTOH:
+		return NAME(migration, u->flags);
+	case JOIN_UNIFIED_CPU_FAULT:
+	case JOIN_UNIFIED_GPU_FAULT:
+		return NAME(access, u->flags);
+	case JOIN_UNIFIED_REMOTE_MAP:
+		return NAME(map, u->flags);
+	default:
+		return NULL;
+	}
 }
 
 const char *join_link_name(enum join_link link)

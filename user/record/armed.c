@@ -15,6 +15,9 @@
 /* CUptiResult, cupti_result.h */
 #define CUPTI_INSUFFICIENT_PRIVILEGES 35
 #define CUPTI_MULTIPLE_SUBSCRIBERS 39
+#define CUPTI_UM_NOT_SUPPORTED 28
+#define CUPTI_UM_NOT_SUPPORTED_ON_DEVICE 29
+#define CUPTI_UM_NOT_SUPPORTED_NON_P2P 30
 #define CUPTI_VIRTUALIZED_INSUFFICIENT_PRIVILEGES 40
 
 struct armed {
@@ -104,6 +107,15 @@ static const char *const facilities[] = {
 	[GPUBPF_FACILITY_OVERHEAD] = "records of its own overhead",
 	[GPUBPF_FACILITY_UNSUBSCRIBE] = "the end of the subscription",
 	[GPUBPF_FACILITY_EXTERNAL] = "records of external correlation",
+	[GPUBPF_FACILITY_UNIFIED] = "counters of unified memory",
+	[GPUBPF_FACILITY_UNIFIED + 1] = "the counter of unified memory bytes_htod",
+	[GPUBPF_FACILITY_UNIFIED + 2] = "the counter of unified memory bytes_dtoh",
+	[GPUBPF_FACILITY_UNIFIED + 3] = "the counter of unified memory cpu_faults",
+	[GPUBPF_FACILITY_UNIFIED + 4] = "the counter of unified memory gpu_faults",
+	[GPUBPF_FACILITY_UNIFIED + 5] = "the counter of unified memory thrashing",
+	[GPUBPF_FACILITY_UNIFIED + 6] = "the counter of unified memory throttling",
+	[GPUBPF_FACILITY_UNIFIED + 7] = "the counter of unified memory remote_map",
+	[GPUBPF_FACILITY_UNIFIED + 8] = "the counter of unified memory bytes_dtod",
 	[GPUBPF_FACILITY_NVTX] = "records of NVTX",
 	[GPUBPF_FACILITY_THREAD_IDS] = "the system's numbers of threads in records of NVTX",
 	[GPUBPF_FACILITY_DRIVER_CALLS] = "its records of calls, without which no external correlation comes",
@@ -119,6 +131,11 @@ static const char *result_words(int32_t result)
 		return ": the driver lets only the administrator profile (NVreg_RestrictProfilingToAdminUsers)";
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
 		return ": another CUPTI client has it";
+	case CUPTI_UM_NOT_SUPPORTED:
+	case CUPTI_UM_NOT_SUPPORTED_ON_DEVICE:
+		return ": this GPU has no such counters, as those that walk the host's page tables have none";
+	case CUPTI_UM_NOT_SUPPORTED_NON_P2P:
+		return ": the GPUs that the process sees cannot all reach each other";
 	default:
 		return "";
 	}
@@ -150,7 +167,8 @@ static void refused(struct recorder *r, uint32_t tgid, const struct gpubpf_statu
 	recorder_note(r, s->kind == GPUBPF_STATUS_CUPTI_ERROR ? "cupti_error" : "facility_refused", text,
 		      tgid);
 	/* the shim does without this one, in its own way */
-	if (s->code != GPUBPF_FACILITY_TIMESTAMP)
+	if (s->code != GPUBPF_FACILITY_TIMESTAMP &&
+	    (s->code <= GPUBPF_FACILITY_UNIFIED || s->code > GPUBPF_FACILITY_UNIFIED_LAST))
 		recorder_say(r, "%s", text);
 }
 

@@ -346,6 +346,21 @@ static const struct column nvtx_columns[] = {
 	{ "name", "NAME", UNIT_TEXT, "name; <unresolved 0x…> where it did not arrive, <unnamed> where there is none", false },
 	END };
 
+static const struct column unified_columns[] = {
+	{ "events", "EVENTS", UNIT_COUNT, "events: migrations, faults, remote mappings, thrashing, throttling", false },
+	{ "bytes", "BYTES", UNIT_BYTES, "size of the memory that moved, was mapped or fought for", false },
+	{ "fault_groups", "FAULT GROUPS", UNIT_COUNT, "of faults of a GPU: groups of faults for the same page", true },
+	{ "total_ns", "TIME", UNIT_NS, "sum of the durations of what has one: migrations, handling of a GPU's faults, throttling", false },
+	{ "untimed", "NO TIME", UNIT_COUNT, "of these events: without times", true },
+	{ "pid", "PID", UNIT_ID, "process, initial pid namespace", false },
+	{ "from", "FROM", UNIT_TEXT, "source; of a fault and of throttling: the device where it was", true },
+	{ "to", "TO", UNIT_TEXT, "destination", true },
+	{ "devices", "DEVICES", UNIT_TEXT, "of thrashing: devices that fight for the memory", true },
+	{ "cause", "CAUSE", UNIT_TEXT, "why memory moved or was mapped; of a fault: the access", true },
+	{ "state", "STATE", UNIT_TEXT, "counted, or refused with CUPTI's result (CUptiResult)", false },
+	{ "counter", "COUNTER", UNIT_TEXT, "bytes_htod, bytes_dtoh, bytes_dtod, cpu_faults, gpu_faults, thrashing, throttling, remote_map", false },
+	END };
+
 const struct section report_device_sections[] = {
 	{ "observers", "Two observers", "one row per population, of the whole capture; calls of the application, each in one term, against "
 	  "records of the device", NULL, observer_columns, NULL, build_observers },
@@ -384,6 +399,8 @@ const struct section report_device_sections[] = {
 	  "asked for by record --cupti external", external_columns, "records", build_external },
 	{ "nvtx", "NVTX", "one row per process, domain and name (with --threads also per thread); ranges and marks of the application",
 	  "CUPTI does not tell pushed ranges from started ones; the times are the host's", nvtx_columns, "total_ns", build_nvtx },
+	{ "unified_memory", "Unified memory", "one row per process, counter, places and cause; events that CUPTI tells of",
+	  "a counter that was refused is not measured, which is not 0", unified_columns, NULL, build_unified },
 	{ "sessions", "Sessions of the device observer", "one row per arming of a process", NULL, session_columns, NULL,
 	  build_sessions },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },

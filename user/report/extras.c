@@ -20,6 +20,8 @@ static const struct asked_for {
 	  "CUPTI refused records of external correlation" },
 	{ build_nvtx, GPUBPF_FACILITY_NVTX, "not asked for: record --cupti nvtx does",
 	  "CUPTI refused records of NVTX" },
+	{ build_unified, GPUBPF_FACILITY_UNIFIED, "not asked for: record --cupti unified-memory does",
+	  "the session ended before CUPTI could be asked for its counters" },
 };
 
 const char *extras_unobserved(const struct report *r, const struct section *s)
@@ -36,7 +38,8 @@ const char *extras_unobserved(const struct report *r, const struct section *s)
 		const struct join_facility *f = &join__session(r->in.join, i)->facility[a->facility];
 
 		tried |= f->tried;
-		if (f->tried && !f->result)
+		/* Which counters were refused its rows say. */
+		if ((f->tried && !f->result) || (s->build == build_unified && f[1].tried))
 			return NULL;
 	}
 	return tried ? a->refused : a->not_asked;

@@ -9,5 +9,6 @@ const char *extras_unobserved(const struct report *r, const struct section *s);
 
 int build_external(const struct report *r, struct rows *rows);
 int build_nvtx(const struct report *r, struct rows *rows);
+int build_unified(const struct report *r, struct rows *rows);
 
 #endif

@@ -56,6 +56,19 @@
 	X(CUPTI_ACTIVITY_KIND_CONTEXT) \
 	X(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) \
 	X(CUPTI_ACTIVITY_KIND_MARKER) \
+	X(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) \
+	X(CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD) \
+	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT) \
 	X(CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) \
 	X(CUPTI_ACTIVITY_FLAG_MARKER_START) \
 	X(CUPTI_ACTIVITY_FLAG_MARKER_END) \
@@ -147,11 +160,21 @@
 	X(CUpti_ActivitySynchronization2) \
 	X(CUpti_ActivityExternalCorrelation) \
 	X(CUpti_ActivityMarker2) \
+	X(CUpti_ActivityUnifiedMemoryCounterConfig) \
+	X(CUpti_ActivityUnifiedMemoryCounter3) \
 	X(CUpti_ActivityOverhead3) \
 	X(CUpti_ActivityGraphTrace2) \
 	X(CUpti_ActivityObjectKindId)
 
 #define CUPTI_ABI_OFFSETS(X) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, kind) X(CUpti_ActivityUnifiedMemoryCounter3, counterKind) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, value) X(CUpti_ActivityUnifiedMemoryCounter3, start) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, end) X(CUpti_ActivityUnifiedMemoryCounter3, address) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, srcId) X(CUpti_ActivityUnifiedMemoryCounter3, dstId) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, streamId) X(CUpti_ActivityUnifiedMemoryCounter3, processId) \
+	X(CUpti_ActivityUnifiedMemoryCounter3, flags) X(CUpti_ActivityUnifiedMemoryCounter3, processors) \
+	X(CUpti_ActivityUnifiedMemoryCounterConfig, scope) X(CUpti_ActivityUnifiedMemoryCounterConfig, kind) \
+	X(CUpti_ActivityUnifiedMemoryCounterConfig, deviceId) X(CUpti_ActivityUnifiedMemoryCounterConfig, enable) \
 	X(CUpti_ActivityMarker2, kind) X(CUpti_ActivityMarker2, flags) X(CUpti_ActivityMarker2, timestamp) \
 	X(CUpti_ActivityMarker2, id) X(CUpti_ActivityMarker2, objectKind) X(CUpti_ActivityMarker2, objectId) \
 	X(CUpti_ActivityMarker2, name) X(CUpti_ActivityMarker2, domain) \

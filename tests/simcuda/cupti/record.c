@@ -37,6 +37,8 @@ static const struct size {
 	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 13, 40 },
 	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, sizeof(CUpti_ActivitySynchronization2) },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 13, sizeof(CUpti_ActivityExternalCorrelation) },
+	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 13, 64 },
+	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 130000, sizeof(CUpti_ActivityUnifiedMemoryCounter3) },
 	{ CUPTI_ACTIVITY_KIND_MARKER, 13, sizeof(CUpti_ActivityMarker2) },
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 13, 40 },
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48 },
@@ -403,6 +405,8 @@ void sc_api_records(const struct sim_call *c)
 		sync_record(c, end);
 	if (on(CUPTI_ACTIVITY_KIND_MEMORY2))
 		memory_record(c);
+	if (on(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER))
+		sc_unified(c, end);
 }
 
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)

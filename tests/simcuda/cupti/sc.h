@@ -104,11 +104,14 @@ void sc_await_flush(const char *why); /* SIMCUPTI_ORDER */
 void sc_hold_flush(bool hold);
 void sc_discard(void); /* every buffer: cuptiFinalize */
 
+/* ---- unified.c ---- */
+void sc_unified(const struct sim_call *c, uint64_t end);
+
 /* ---- record.c ---- */
 void sc_work(const struct sim_work *w);
 #define SC_API_KINDS                                                                                         \
 	(SC_KIND(CUPTI_ACTIVITY_KIND_DRIVER) | SC_KIND(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) |                \
-	 SC_KIND(CUPTI_ACTIVITY_KIND_MEMORY2))
+	 SC_KIND(CUPTI_ACTIVITY_KIND_MEMORY2) | SC_KIND(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER))
 void sc_api_records(const struct sim_call *c);
 void sc_before_free(struct sim_call *c);
 void sc_overhead(uint64_t began); /* of the return of a buffer, if that is wanted */

@@ -148,6 +148,7 @@ typedef enum {
 	CUPTI_ACTIVITY_KIND_MARKER = 12,
 	CUPTI_ACTIVITY_KIND_OVERHEAD = 17,
 	CUPTI_ACTIVITY_KIND_MEMCPY2 = 22,
+	CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER = 25,
 	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION = 38,
 	CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION = 39,
 	CUPTI_ACTIVITY_KIND_MEMORY = 45,
@@ -382,6 +383,44 @@ typedef struct CUPTI_RECORD {
 	uint32_t returnValue, pad;
 } CUpti_ActivitySynchronization2;
 
+#define CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID ((uint32_t)0xFFFFFFFFU)
+
+typedef enum {
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_UNKNOWN = 0,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE = 1,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES = 2,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_COUNT,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_FORCE_INT = 0x7fffffff
+} CUpti_ActivityUnifiedMemoryCounterScope;
+
+typedef enum {
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_UNKNOWN = 0,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD = 1,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH = 2,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT = 3,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT = 4,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING = 5,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING = 6,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP = 7,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD = 8,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_FORCE_INT = 0x7fffffff
+} CUpti_ActivityUnifiedMemoryCounterKind;
+
+typedef struct CUPTI_RECORD {
+	CUpti_ActivityUnifiedMemoryCounterScope scope;
+	CUpti_ActivityUnifiedMemoryCounterKind kind;
+	uint32_t deviceId, enable;
+} CUpti_ActivityUnifiedMemoryCounterConfig;
+
+typedef struct CUPTI_RECORD {
+	CUpti_ActivityKind kind;
+	CUpti_ActivityUnifiedMemoryCounterKind counterKind;
+	uint64_t value, start, end, address;
+	uint32_t srcId, dstId, streamId, processId, flags, pad;
+	uint64_t processors[5];
+} CUpti_ActivityUnifiedMemoryCounter3;
+
 typedef enum {
 	CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT = 0,
 	CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM = 1,
@@ -466,6 +505,8 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable);
 CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t enable);
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id);
 CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *lastId);
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+						       uint32_t count);
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type);
 CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type);
 CUptiResult cuptiFinalize(void);
