@@ -83,6 +83,10 @@ static const char *const facilities[GATE_KINDS] = {
 	[GPUBPF_FACILITY_MEMORY] = "memory",
 	[GPUBPF_FACILITY_OVERHEAD] = "overhead",
 	[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
+	[GPUBPF_FACILITY_EXTERNAL] = "external",
+	[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
+	[GPUBPF_FACILITY_NVTX] = "nvtx",
+	[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
 };
 
 static void put_kinds(struct text *t, const struct gate *g)

@@ -378,6 +378,8 @@ __u32 session__number(void)
 	return s.report.session;
 }
 
+_Static_assert(GATE_KINDS == FACILITIES, "the gate tells of each facility");
+
 void session__outcome(struct gate_outcome *o)
 {
 	*o = (struct gate_outcome){ .failed = s.report.failed };

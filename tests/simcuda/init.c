@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic pthread_t init_thread;
@@ -31,6 +32,16 @@ static void inject(void)
 		initialize();
 }
 
+/* SIMCUDA_INIT_MS=N: the driver needs so long for itself, after the injected library. */
+static void dawdle(void)
+{
+	const char *ms = getenv("SIMCUDA_INIT_MS");
+	long n = ms ? atol(ms) : 0;
+
+	if (n > 0)
+		nanosleep(&(struct timespec){ .tv_sec = n / 1000, .tv_nsec = n % 1000 * 1000000 }, NULL);
+}
+
 bool init__elsewhere(void)
 {
 	return sim.init == SIM_INIT_RUNNING && !pthread_equal(init_thread, pthread_self());
@@ -53,6 +64,7 @@ SIM_IMPL(cuInit)
 		init_thread = pthread_self();
 		sim.init = SIM_INIT_RUNNING;
 		inject();
+		dawdle();
 		sim.init = SIM_INIT_DONE;
 		pthread_rwlock_wrlock(&sim_driver_lock);
 		trace__resource(&(struct sim_resource){ .id = 5 }); /* CU_INIT_FINISHED */
