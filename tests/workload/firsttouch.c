@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One call of CUDA, the first of the process, and what becomes of it: prints its name, its result and the gate's status
- * file as it is when the call returns ("-": none). CALL is one of --list; cu… goes to a libcuda of its own (dlopen,
+ * file as it is when the call returns ("-": none). CALL is one of --list, or cuInit of a libcuda that is its own (dlopen,
  * RTLD_LOCAL).
  *
  *   firsttouch [--thread] [--exit-after MS] [--rest MS] [--status N] [--launches N] [--fork | --fork-first | --exec]
@@ -74,18 +74,14 @@ static struct {
 	bool thread, fork, fork_first, exec, start, start_thread;
 } o;
 
-static int driver_call(const char *name)
+static int init_driver(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	int (*fn)(unsigned) = NULL, (*count)(int *) = NULL;
+	int (*init)(unsigned) = NULL;
 
-	if (lib) {
-		*(void **)&fn = dlsym(lib, "cuInit");
-		*(void **)&count = dlsym(lib, "cuDeviceGetCount");
-	}
-	if (!fn || !count)
-		return -1;
-	return strcmp(name, "cuInit") == 0 ? fn(0) : count(&number);
+	if (lib)
+		*(void **)&init = dlsym(lib, "cuInit");
+	return init ? init(0) : -1;
 }
 
 static int call(const char *name)
@@ -95,7 +91,7 @@ static int call(const char *name)
 		return (int)fn args;
 	CALLS(X)
 #undef X
-	return name[2] == 'd' ? -1 : driver_call(name);
+	return strcmp(name, "cuInit") == 0 ? init_driver() : -1;
 }
 
 /* The gate's file of this process, as one line. */
@@ -107,7 +103,7 @@ static void say(const char *what, int result)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/status-%d.json", dir ? dir : "", (int)getpid());
-	f = fopen(path, "r");
+	f = dir ? fopen(path, "r") : NULL;
 	if (f) {
 		n = fread(text, 1, sizeof(text) - 1, f);
 		fclose(f);
