@@ -76,6 +76,10 @@ if command -v jq >/dev/null; then
 	check a_cut_file_is_joined_all_the_same "5000 not evaluable" "$(field bare "\"\($total.matched) \(.verdict)\"")"
 	"$B/tests/tools/mkcapture" --calls 50 "$T/host" >/dev/null
 	check R14_no_device_no_key false "$(field host 'has("device")')"
+	# a shim was there and said nothing: nothing of the device was measured, and nothing of it is 0
+	printf '%s\n' attached 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' | "$B/tests/tools/mkscene" "$T/mute"
+	check R14_a_shim_that_never_spoke_has_no_ledger "false 1 uncontradicted" \
+		"$(field mute '"\(has("device")) \(.metadata.shims | length) \(.verdict)"')"
 else
 	echo "skip json_of_the_device_ledger: jq"
 fi

@@ -13,6 +13,7 @@
  *
  * The device observer:
  *
+ *   attached                              the probes of a shim were attached to in time, whether it speaks or not
  *   arm · disarm                          a session of the process in `pid` begins, ends
  *   clock NS                              a clock pair with this error
  *   name ID TEXT                          of a kernel
@@ -53,7 +54,7 @@ struct scene {
 	uint64_t now, took, out;
 	uint32_t flags;
 	int32_t result;
-	bool has_out, entry_only, alone;
+	bool has_out, entry_only, alone, attached;
 	char text[256];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
@@ -435,6 +436,8 @@ static void line(struct scene *s, char *text)
 		s->now += n;
 	} else if (strcmp(verb, "alone") == 0) {
 		s->alone = true;
+	} else if (strcmp(verb, "attached") == 0) {
+		s->attached = true;
 	} else if (!device_line(s, verb, text)) {
 		call(s, verb, text);
 	}
@@ -460,7 +463,7 @@ static void write_meta(struct scene *s)
 	m.command = command;
 	shim.path = "/usr/lib/libgpubpf-shim.so";
 	shim.origin = "launched";
-	m.n_shim = s->nobserved != 0;
+	m.n_shim = s->attached || s->nobserved;
 	m.shim = shims;
 	if (capture_writer__meta(s->w, &m, &s->err))
 		die(s, "meta");

@@ -99,6 +99,11 @@ static bool absent(size_t row, const char *key)
 	return cell(row, key)->kind == CELL_NONE;
 }
 
+static struct {
+	uint32_t block;
+	uint16_t registers;
+} shape; /* 0: 64 threads, 32 registers */
+
 static void kernel(uint32_t name, uint32_t grid, uint64_t took)
 {
 	static uint32_t correlation = 1000;
@@ -107,9 +112,9 @@ static void kernel(uint32_t name, uint32_t grid, uint64_t took)
 	act.name = name;
 	act.u.kernel.grid[0] = grid;
 	act.u.kernel.grid[1] = act.u.kernel.grid[2] = 1;
-	act.u.kernel.block[0] = 64;
+	act.u.kernel.block[0] = shape.block ? shape.block : 64;
 	act.u.kernel.block[1] = act.u.kernel.block[2] = 1;
-	act.u.kernel.registers = 32;
+	act.u.kernel.registers = shape.registers ? shape.registers : 32;
 	host_call("cuLaunchKernel", w.now, w.now + 1000, 0);
 	shim_call(LAUNCH, correlation, w.now + 100, w.now + 900, 0);
 	activity(GPUBPF_ACTIVITY_KERNEL, correlation, w.now + 2000, w.now + 2000 + took);
@@ -146,6 +151,32 @@ T(kernels_by_launch_key_R24)
 	/* the most time first */
 	CHECK(cell(0, "gpu_ns")->number == 4000 && is(2, "gpu_ns", 500) &&
 	      is(2, "dynamic_shared_bytes", 512));
+	close_it();
+}
+
+/* Each part of the key by itself makes another one. */
+T(every_part_of_a_launch_key_tells_apart_R24)
+{
+	ready();
+	arm();
+	name_part(1, 0, 1, "_Z4axpyf");
+	kernel(1, 10, 1000);
+	act.u.kernel.static_shared = 64;
+	kernel(1, 10, 1000);
+	act.u.kernel.cluster[0] = act.u.kernel.cluster[1] = act.u.kernel.cluster[2] = 1;
+	act.flags = GPUBPF_ACTIVITY_HAS_CLUSTER;
+	kernel(1, 10, 1000);
+	shape.registers = 48;
+	kernel(1, 10, 1000);
+	shape.block = 32;
+	kernel(1, 10, 1000);
+	shape.block = 0;
+	shape.registers = 0;
+	kernel(1, 10, 1000);
+	disarm();
+	open_it();
+	CHECKF(build("kernels") == 5, "%zu keys", build("kernels"));
+	CHECK(build("kernel_names") == 1 && says(0, "gpu_mean_ns", "5 shapes"));
 	close_it();
 }
 
