@@ -350,30 +350,30 @@ enum gpubpf_status_kind {
 	GPUBPF_STATUS_GATE = 9,
 };
 
+/* clang-format off */
+/* name, number, the word that reports and the gate's file have for it */
+#define GPUBPF_FACILITIES(X) \
+	X(SUBSCRIBE, 1, "subscribe") X(TIMESTAMP, 2, "timestamp") X(BUFFERS, 3, "buffers") X(KERNEL, 4, "kernel") \
+	X(COPY, 5, "copy") X(COPY_PEER, 6, "copy_peer") X(SET, 7, "set") X(CALLBACKS, 8, "callbacks") \
+	X(MODULES, 9, "modules") X(LATENCY, 10, "latency") X(FLUSH, 11, "flush") X(SYNC, 12, "sync") \
+	X(MEMORY, 13, "memory") X(OVERHEAD, 14, "overhead") X(UNSUBSCRIBE, 15, "unsubscribe") \
+	X(EXTERNAL, 16, "external") \
+	X(DRIVER_CALLS, 17, "driver_calls") /* CUPTI's own records of calls: only they make EXTERNAL ones */ \
+	X(NVTX, 18, "nvtx") \
+	X(THREAD_IDS, 19, "thread_ids") /* of the system instead of pthread's, in markers */ \
+	X(UNIFIED, 20, "unified_memory") \
+	/* and each counter of it: UNIFIED + CUpti_ActivityUnifiedMemoryCounterKind */ \
+	X(UNIFIED_BYTES_HTOD, 21, "unified_bytes_htod") X(UNIFIED_BYTES_DTOH, 22, "unified_bytes_dtoh") \
+	X(UNIFIED_CPU_FAULTS, 23, "unified_cpu_faults") X(UNIFIED_GPU_FAULTS, 24, "unified_gpu_faults") \
+	X(UNIFIED_THRASHING, 25, "unified_thrashing") X(UNIFIED_THROTTLING, 26, "unified_throttling") \
+	X(UNIFIED_REMOTE_MAP, 27, "unified_remote_map") X(UNIFIED_BYTES_DTOD, 28, "unified_bytes_dtod")
+/* clang-format on */
+
+#define GPUBPF_FACILITY_X(name, value, word) GPUBPF_FACILITY_##name = (value),
 enum gpubpf_facility {
-	GPUBPF_FACILITY_SUBSCRIBE = 1,
-	GPUBPF_FACILITY_TIMESTAMP = 2,
-	GPUBPF_FACILITY_BUFFERS = 3,
-	GPUBPF_FACILITY_KERNEL = 4,
-	GPUBPF_FACILITY_COPY = 5,
-	GPUBPF_FACILITY_COPY_PEER = 6,
-	GPUBPF_FACILITY_SET = 7,
-	GPUBPF_FACILITY_CALLBACKS = 8,
-	GPUBPF_FACILITY_MODULES = 9,
-	GPUBPF_FACILITY_LATENCY = 10,
-	GPUBPF_FACILITY_FLUSH = 11,
-	GPUBPF_FACILITY_SYNC = 12,
-	GPUBPF_FACILITY_MEMORY = 13,
-	GPUBPF_FACILITY_OVERHEAD = 14,
-	GPUBPF_FACILITY_UNSUBSCRIBE = 15,
-	GPUBPF_FACILITY_EXTERNAL = 16,
-	GPUBPF_FACILITY_DRIVER_CALLS = 17, /* CUPTI's own records of calls: only they make EXTERNAL ones */
-	GPUBPF_FACILITY_NVTX = 18,
-	GPUBPF_FACILITY_THREAD_IDS = 19, /* of the system instead of pthread's, in markers */
-	GPUBPF_FACILITY_UNIFIED = 20,
-	/* 21 … 28: each counter of it: GPUBPF_FACILITY_UNIFIED + CUpti_ActivityUnifiedMemoryCounterKind */
-	GPUBPF_FACILITY_UNIFIED_LAST = 28,
+	GPUBPF_FACILITIES(GPUBPF_FACILITY_X) GPUBPF_FACILITY_END, /* behind the last one */
 };
+#undef GPUBPF_FACILITY_X
 
 enum gpubpf_disarm {
 	GPUBPF_DISARM_ASKED = 1, /* by the recorder */

@@ -158,7 +158,7 @@ enum cupti_driver_cbid {
 #define X(symbol, id, work) ABI_CBID_##symbol = (id),
 	CUPTI_DRIVER_CBIDS(X)
 #undef X
-	ABI_CBID_cuDriverGetVersion = 2, /* asks the device for nothing: detach.c */
+		ABI_CBID_cuDriverGetVersion = 2, /* asks the device for nothing: detach.c */
 };
 
 typedef int cupti_result; /* CUptiResult: ABI_SUCCESS or ABI_ERROR_* */

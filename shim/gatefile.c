@@ -64,30 +64,8 @@ static const char *const lifecycles[] = { GPUBPF_LIFECYCLES(ROW) };
 static const char *const readinesses[] = { GPUBPF_READINESSES(ROW) };
 static const char *const reasons[] = { [0] = "", GPUBPF_GATE_REASONS(ROW) };
 static const char *const notes[] = { GPUBPF_GATE_NOTES(ROW) };
+static const char *const facilities[GATE_KINDS] = { GPUBPF_FACILITIES(ROW) };
 #undef ROW
-
-/* The words that the reports of gpubpf have for them. */
-static const char *const facilities[GATE_KINDS] = {
-	[GPUBPF_FACILITY_SUBSCRIBE] = "subscribe",
-	[GPUBPF_FACILITY_TIMESTAMP] = "timestamp",
-	[GPUBPF_FACILITY_BUFFERS] = "buffers",
-	[GPUBPF_FACILITY_KERNEL] = "kernel",
-	[GPUBPF_FACILITY_COPY] = "copy",
-	[GPUBPF_FACILITY_COPY_PEER] = "copy_peer",
-	[GPUBPF_FACILITY_SET] = "set",
-	[GPUBPF_FACILITY_CALLBACKS] = "callbacks",
-	[GPUBPF_FACILITY_MODULES] = "modules",
-	[GPUBPF_FACILITY_LATENCY] = "latency",
-	[GPUBPF_FACILITY_FLUSH] = "flush",
-	[GPUBPF_FACILITY_SYNC] = "sync",
-	[GPUBPF_FACILITY_MEMORY] = "memory",
-	[GPUBPF_FACILITY_OVERHEAD] = "overhead",
-	[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
-	[GPUBPF_FACILITY_EXTERNAL] = "external",
-	[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
-	[GPUBPF_FACILITY_NVTX] = "nvtx",
-	[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
-};
 
 static void put_kinds(struct text *t, const struct gate *g)
 {

@@ -8,7 +8,7 @@
 #include "cupti.h"
 #include "emit.h"
 
-#define FACILITIES (GPUBPF_FACILITY_UNIFIED_LAST + 1)
+#define FACILITIES GPUBPF_FACILITY_END
 
 struct report {
 	__u32 session;

@@ -56,36 +56,9 @@ const char *join_reason_remedy(unsigned reason)
 
 const char *join_facility_name(unsigned facility)
 {
-	static const char *const names[] = {
-		[GPUBPF_FACILITY_SUBSCRIBE] = "subscribe",
-		[GPUBPF_FACILITY_TIMESTAMP] = "timestamp",
-		[GPUBPF_FACILITY_BUFFERS] = "buffers",
-		[GPUBPF_FACILITY_KERNEL] = "kernel",
-		[GPUBPF_FACILITY_COPY] = "copy",
-		[GPUBPF_FACILITY_COPY_PEER] = "copy_peer",
-		[GPUBPF_FACILITY_SET] = "set",
-		[GPUBPF_FACILITY_CALLBACKS] = "callbacks",
-		[GPUBPF_FACILITY_MODULES] = "modules",
-		[GPUBPF_FACILITY_LATENCY] = "latency",
-		[GPUBPF_FACILITY_FLUSH] = "flush",
-		[GPUBPF_FACILITY_SYNC] = "sync",
-		[GPUBPF_FACILITY_MEMORY] = "memory",
-		[GPUBPF_FACILITY_OVERHEAD] = "overhead",
-		[GPUBPF_FACILITY_UNSUBSCRIBE] = "unsubscribe",
-		[GPUBPF_FACILITY_EXTERNAL] = "external",
-		[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
-		[GPUBPF_FACILITY_NVTX] = "nvtx",
-		[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
-		[GPUBPF_FACILITY_UNIFIED] = "unified_memory",
-		[GPUBPF_FACILITY_UNIFIED + 1] = "unified_bytes_htod",
-		[GPUBPF_FACILITY_UNIFIED + 2] = "unified_bytes_dtoh",
-		[GPUBPF_FACILITY_UNIFIED + 3] = "unified_cpu_faults",
-		[GPUBPF_FACILITY_UNIFIED + 4] = "unified_gpu_faults",
-		[GPUBPF_FACILITY_UNIFIED + 5] = "unified_thrashing",
-		[GPUBPF_FACILITY_UNIFIED + 6] = "unified_throttling",
-		[GPUBPF_FACILITY_UNIFIED + 7] = "unified_remote_map",
-		[GPUBPF_FACILITY_UNIFIED + 8] = "unified_bytes_dtod",
-	};
+#define ROW(name, value, word) [value] = (word),
+	static const char *const names[] = { GPUBPF_FACILITIES(ROW) };
+#undef ROW
 
 	return NAME(names, facility);
 }

@@ -168,7 +168,7 @@ static void refused(struct recorder *r, uint32_t tgid, const struct gpubpf_statu
 		      tgid);
 	/* the shim does without this one, in its own way */
 	if (s->code != GPUBPF_FACILITY_TIMESTAMP &&
-	    (s->code <= GPUBPF_FACILITY_UNIFIED || s->code > GPUBPF_FACILITY_UNIFIED_LAST))
+	    (s->code <= GPUBPF_FACILITY_UNIFIED || s->code > GPUBPF_FACILITY_UNIFIED_BYTES_DTOD))
 		recorder_say(r, "%s", text);
 }
 
