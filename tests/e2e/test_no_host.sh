@@ -123,7 +123,7 @@ check no_probe_in_libcuda 0 "$n"
 check with_both_there_are_probes true "$([ "$m" -gt 10 ] && echo true)"
 check attached_status "0 0" "$(cat "$T/device.status" "$T/both.status" | tr '\n' ' ' | sed 's/ $//')"
 check attached_calls "300 300 uncontradicted" "$(inspect device "\"\($total.calls) \($total.matched) \(.verdict)\"")"
-check attached_with_both_reconciled "300 reconciled" "$(inspect both "\"\($total.calls) \(.verdict)\"")"
+check attached_with_both_is_not_vouched_for "300 uncontradicted" "$(inspect both "\"\($total.calls) \(.verdict)\"")"
 
 # ---- everybody ----
 rm -f "$T/go"
