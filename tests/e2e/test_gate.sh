@@ -82,6 +82,24 @@ record s26 -- "$APP" --threads 8
 unharmed s26 "$APP" --threads 8
 check s26_threads_racing_for_the_first_touch "ready - proven before reconciled" "$(readiness s26) $(truth_order s26) $(inspect s26 .verdict)"
 
+record kinds --cupti external --cupti nvtx --cupti sync -- "$APP"
+check each_kind_has_its_name "external nvtx sync" "$(inspect kinds '[.capture_readiness.processes[0].shim.kinds[].name | select(. == ("external", "nvtx", "sync"))] | sort | join(" ")')"
+# One process that becomes another program: each has its own readiness, and the sequence of its files goes on.
+record s27 -- "$SIM/procs" --calls 5 --chain 2
+check s27_exec_replaced "0 ready" "$(cat "$T/s27.status") $(inspect s27 .capture_readiness.readiness)"
+check s27_each_program_has_its_own "2 true" "$(inspect s27 '.capture_readiness.processes | length') $(
+	inspect s27 '[.capture_readiness.processes | sort_by(.shim.now_ns)[].shim.sequence] as $s | $s == ($s | unique)')"
+check_has s27_note exec_replaced "$(codes s27)"
+# Without the host observer the shim's word is all there is.
+"$GPUBPF" record --no-host -f -o "$T/nohost.gpubpf" --shim "$SHIM" -- "$APP" >"$T/nohost.out" 2>"$T/nohost.err"
+check no_host_by_the_file "ready - not_shown file " "$(readiness nohost) $(inspect nohost '.capture_readiness.processes[0].shim.source') $(codes nohost)"
+if ! command -v setpriv >/dev/null || ! setpriv --reuid=65534 --clear-groups test -x "$APP" 2>/dev/null; then
+	echo "skip another_user_writes_its_status: setpriv, and a build folder that other users can enter"
+else
+	TMPDIR=/tmp record user -- setpriv --reuid=65534 --clear-groups "$APP"
+	check another_user_writes_its_status "ready - proven file" "$(readiness user) $(inspect user '.capture_readiness.processes[0].shim.source')"
+fi
+
 # ---- the driver does not load the shim ----
 record s8 -- env -u CUDA_INJECTION64_PATH "$APP"
 unharmed s8 "$APP"

@@ -36,7 +36,7 @@ enum gate_refusal {
 };
 const char *gate_refusal_word(enum gate_refusal r); /* "accepted" … */
 
-#define GATE_KINDS_MAX 24
+#define GATE_KINDS_MAX 64
 
 struct gate_status {
 	char token[GPUBPF_GATE_TOKEN_LEN + 1];

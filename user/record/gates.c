@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "util/file.h"
 
 #define PROCESSES_MAX 4096 /* with a gate: more are not looked at */
 
@@ -59,6 +60,24 @@ struct gated *gates_find(struct gates *g, uint32_t tgid)
 	return g->last;
 }
 
+/* Behind the name, which may hold anything. */
+uint64_t gates_start_time(pid_t pid)
+{
+	char path[64], *text, *at;
+	uint64_t ticks = 0;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (file_read_all(path, 1u << 16, &text, &n))
+		return 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	ticks = at ? strtoull(at, NULL, 10) : 0;
+	free(text);
+	return ticks;
+}
+
 struct gated *gates_get(struct recorder *r, uint32_t tgid)
 {
 	struct gates *g = gates_of(r);
@@ -71,6 +90,11 @@ struct gated *gates_get(struct recorder *r, uint32_t tgid)
 		return NULL;
 	p->tgid = tgid;
 	p->host.from_start = r->o->command != NULL;
+	/* without the host observer no record of the process says this */
+	if (r->o->no_host && !attach__has_view(r->attach)) {
+		p->own_pid = p->view_pid = tgid;
+		p->start_time = gates_start_time((pid_t)tgid);
+	}
 	HASH_ADD(hh, g->procs, tgid, sizeof(p->tgid), p);
 	g->nprocs++;
 	return p;

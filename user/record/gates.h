@@ -43,6 +43,8 @@ struct gates {
 struct gated *gates_find(struct gates *g, uint32_t tgid);
 /* Made if need be; NULL: no memory, or too many. */
 struct gated *gates_get(struct recorder *r, uint32_t tgid);
+/* Field 22 of /proc/PID/stat; 0: not readable. */
+uint64_t gates_start_time(pid_t pid);
 /* Looks at its status file. */
 void gated_read(struct gates *g, struct gated *p);
 /* It became another program. */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "events.h"
-#include "util/file.h"
 
 #define POLL_NS 100000000ull
 
@@ -129,31 +128,13 @@ void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t)
 
 /* ---- Looking at it while it runs ---- */
 
-/* Field 22 of /proc/PID/stat, behind the name, which may hold anything; 0: not readable. */
-static uint64_t start_time(pid_t pid)
-{
-	char path[64], *text, *at;
-	uint64_t ticks = 0;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (file_read_all(path, 1u << 16, &text, &n))
-		return 0;
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	ticks = at ? strtoull(at, NULL, 10) : 0;
-	free(text);
-	return ticks;
-}
-
 static void end_process(struct recorder *r, struct gated *p)
 {
 	pid_t pid = procinfo__view(r->procs, p->tgid);
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	/* from here on the number cannot become another process's, and the file says that it still is ours */
-	if (fd >= 0 && start_time(pid) == p->start_time &&
+	if (fd >= 0 && gates_start_time(pid) == p->start_time &&
 	    !syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)) {
 		p->watchdog = true;
 		r->gates->failed = true;
