@@ -44,6 +44,15 @@ echo "== report of a capture of $3 calls"
 ls -l "$T/large" | awk '{ printf "%.1f MiB in the file\n", $5 / 1048576 }'
 /usr/bin/time -f '%e s, %M KiB of memory' "$GPUBPF" report "$T/large" >/dev/null
 
+echo "== $3 calls, as many of the shim, as many activities"
+for arm in '' --alone; do
+	# shellcheck disable=SC2086
+	"$B/tests/tools/mkdevice" --calls "$3" --unmeasured $arm "$T/both" >/dev/null
+	for verb in inspect report; do
+		/usr/bin/time -f "$verb${arm:+ of the device observer alone}: %U + %S s of CPU, %M KiB of memory" "$GPUBPF" $verb "$T/both" >/dev/null
+	done
+done
+
 echo
 echo "== elfgate of the three largest libraries of this machine"
 { find -L /usr/lib /usr/local -xdev -type f -name '*.so*' -size +8M -printf '%s %p\n' 2>/dev/null || true; } | sort -rn |

@@ -110,7 +110,8 @@ for arm in device both; do
 	R=$!
 	wait_for 20 grep -q uprobes "/proc/$P/maps" # the kernel's page for what a probe replaced
 	[ $arm = both ] && wait_for 20 some_patched $P
-	sleep 1
+	wait_for 20 grep -q libcupti "/proc/$P/maps" # the shim is being armed
+	sleep 0.5
 	[ $arm = device ] && n=$(patched $P)
 	[ $arm = both ] && m=$(patched $P)
 	echo >&9
@@ -134,8 +135,9 @@ exec 9>"$T/go"
 wait_for 20 grep -q libgpubpf-shim "/proc/$P/maps"
 record all --no-host -a &
 R=$!
-wait_for 20 grep -q uprobes "/proc/$P/maps"
-sleep 1
+wait_for 20 test -s "$T/all.gpubpf"
+wait_for 20 grep -q libcupti "/proc/$P/maps"
+sleep 2 # another recorder of everybody may have armed it before: then it says so each second
 echo >&9
 exec 9>&-
 wait $P
@@ -173,3 +175,16 @@ for words in "--no-host --no-shim -- true" "--no-host --no-shim -a" "--no-host -
 	check "usage_$(echo "$words" | tr -dc 'a-z0-9')" "2 no" "$status $([ -e "$T/usage" ] && echo file || echo no)"
 done
 check_has usage_says_why "leave no observer" "$("$GPUBPF" record --no-host --no-shim -- true 2>&1)"
+
+# ---- a larger one, made up: every term closes, and its losses explain what they count ----
+for how in whole dropped gap; do
+	args=(--processes 3 --threads 2)
+	[ $how = dropped ] && args=(--drop 100)
+	[ $how = gap ] && args+=(--gap 10)
+	"$B/tests/tools/mkdevice" --calls 5000 --alone "${args[@]}" "$T/made_$how.gpubpf" >"$T/$how.truth"
+	check "made_${how}_closes" "5000 0 true" "$(inspect "made_$how" "\"\($total.calls) \($total.unexplained) \($closes)\"")"
+done
+check made_dropped_is_exact "$(sed -n 's/^dropped //p' "$T/dropped.truth")" "$(inspect made_dropped "$total.dropped")"
+check made_gap_is_exact "$(sed -n 's/^gone //p' "$T/gap.truth")" "$(inspect made_gap "$total.lost_ring")"
+check made_verdicts "uncontradicted incomplete incomplete" \
+	"$(inspect made_whole .verdict) $(inspect made_dropped .verdict) $(inspect made_gap .verdict)"

@@ -28,6 +28,7 @@ struct options {
 	uint64_t drop, zero, gap,
 		early; /* one of so many: executions dropped by CUPTI, without times, batches lost, early */
 	bool no_footer, bare, silent, unmeasured; /* bare: neither counters nor metadata speak of a shim */
+	bool alone;                               /* the host observer was left out */
 	unsigned fail;                            /* enum gpubpf_reason */
 	const char *path;
 };
@@ -276,7 +277,8 @@ static void step(struct gen *g, unsigned process, struct worker *w, uint64_t num
 				      .work = (uint8_t)works[what].work,
 				      .session = 1 };
 
-	host(g, w, what, number);
+	if (!g->o.alone)
+		host(g, w, what, number);
 	if (!g->o.fail) {
 		memcpy(w->calls.items + w->calls.n++ * sizeof(c), &c, sizeof(c));
 		if (w->calls.n == BATCH)
@@ -302,6 +304,9 @@ static void write_meta(struct gen *g)
 	m.mode = "launch";
 	m.attach = "session";
 	m.n_shim = g->o.bare ? 0 : 1;
+	m.has_host_left_out = m.host_left_out = g->o.alone;
+	if (g->o.alone)
+		m.n_api = 0;
 	m.shim = shims;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
@@ -318,7 +323,7 @@ static void write_end(struct gen *g, uint64_t t)
 	counts.time_ns = f.end_ns = t;
 	counts.api = api;
 	counts.probe = probe;
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3 && !g->o.alone; i++)
 		api[counts.n_api++] = &g->counts[i];
 	for (unsigned i = 0; i < GPUBPF_PROBES; i++)
 		probe[counts.n_probe++] = &g->probe[i];
@@ -405,6 +410,8 @@ static int parse(struct gen *g, int argc, char **argv)
 			o->bare = o->no_footer = true;
 		else if (strcmp(word, "silent") == 0)
 			o->silent = true;
+		else if (strcmp(word, "alone") == 0)
+			o->alone = true;
 		else if (strcmp(word, "unmeasured") == 0)
 			o->unmeasured = true;
 		else
@@ -419,7 +426,7 @@ int main(int argc, char **argv)
 	static struct gen g = { .o = { .calls = 10000, .processes = 1, .threads = 4, .level = 1 } };
 
 	if (parse(&g, argc, argv)) {
-		fputs("mkdevice [--calls N] [--processes N] [--threads N] [--unmeasured] [--drop N] [--zero N] [--gap N]\n"
+		fputs("mkdevice [--calls N] [--processes N] [--threads N] [--unmeasured] [--alone] [--drop N] [--zero N] [--gap N]\n"
 		      "         [--early N] [--silent] [--fail REASON] [--no-footer] [--bare] [--level ZSTD] FILE\n",
 		      stderr);
 		return 2;
