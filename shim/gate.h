@@ -16,7 +16,7 @@
 #include "bpf/gate.h"
 #include "events.h"
 
-#define GATE_KINDS (GPUBPF_FACILITY_THREAD_IDS + 1)
+#define GATE_KINDS (GPUBPF_FACILITY_UNIFIED_LAST + 1)
 
 struct gate_kind { /* of one enum gpubpf_facility */
 	bool tried, required;

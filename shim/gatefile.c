@@ -87,6 +87,15 @@ static const char *const facilities[GATE_KINDS] = {
 	[GPUBPF_FACILITY_DRIVER_CALLS] = "driver_calls",
 	[GPUBPF_FACILITY_NVTX] = "nvtx",
 	[GPUBPF_FACILITY_THREAD_IDS] = "thread_ids",
+	[GPUBPF_FACILITY_UNIFIED] = "unified_memory",
+	[GPUBPF_FACILITY_UNIFIED + 1] = "unified_bytes_htod",
+	[GPUBPF_FACILITY_UNIFIED + 2] = "unified_bytes_dtoh",
+	[GPUBPF_FACILITY_UNIFIED + 3] = "unified_cpu_faults",
+	[GPUBPF_FACILITY_UNIFIED + 4] = "unified_gpu_faults",
+	[GPUBPF_FACILITY_UNIFIED + 5] = "unified_thrashing",
+	[GPUBPF_FACILITY_UNIFIED + 6] = "unified_throttling",
+	[GPUBPF_FACILITY_UNIFIED + 7] = "unified_remote_map",
+	[GPUBPF_FACILITY_UNIFIED + 8] = "unified_bytes_dtod",
 };
 
 static void put_kinds(struct text *t, const struct gate *g)

@@ -19,6 +19,7 @@
 #include "report.h"
 #include "texts.h"
 #include "unified.h"
+#include "word.h"
 
 #define MS 1000000ull
 #define WAIT_OPEN (20 * MS)       /* for calls that are open when the end is asked for */
@@ -85,17 +86,6 @@ struct cupti *session__cupti(void)
 }
 #endif
 
-bool session__has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
-		if (strcspn(at, ",") == n && strncmp(at, word, n) == 0)
-			return true;
-	}
-	return false;
-}
-
 void session__configure(const char *kinds)
 {
 	static const struct {
@@ -106,13 +96,12 @@ void session__configure(const char *kinds)
 		      { "external", GPUBPF_FACILITY_EXTERNAL }, { "external", GPUBPF_FACILITY_DRIVER_CALLS },
 		      { "nvtx", GPUBPF_FACILITY_NVTX } };
 
-	s.latency = session__has_word(kinds, "latency");
-	s.detach = session__has_word(kinds, "detach");
-	s.unified.wanted = session__has_word(kinds, "unified-memory");
+	s.latency = word__in(kinds, "latency");
+	s.detach = word__in(kinds, "detach");
+	s.unified.wanted = word__in(kinds, "unified-memory");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
-			if (s.kinds[k].facility == words[i].facility &&
-			    session__has_word(kinds, words[i].word))
+			if (s.kinds[k].facility == words[i].facility && word__in(kinds, words[i].word))
 				s.kinds[k].wanted = true;
 		}
 	}

@@ -15,9 +15,6 @@ struct gate_outcome;
 /* What GPUBPF_CUPTI asks for beside kernels, copies and sets: words with commas. NULL: nothing. */
 void session__configure(const char *kinds);
 
-/* Whether it asks for that. */
-bool session__has_word(const char *kinds, const char *word);
-
 /* True: armed. False: nothing is subscribed or enabled, and a status said why. worker_tid 0: not started yet. */
 bool session__arm(enum gpubpf_arming how, __u32 worker_tid);
 
