@@ -2,7 +2,7 @@
 /*
  * What of CUPTI's binary interface we use, so that the tree builds on a machine with no CUDA. For CUPTI 11.0 to 13.x
  * on 64-bit Linux. Each list below makes our definitions, and shim/abi_check.c holds the same list, and every field,
- * against NVIDIA's headers wherever they are installed (11.8, 12.4 and 13.0 were).
+ * against NVIDIA's headers wherever they are installed (11.8, 12.4 and 13.0 were; markers and unified memory: 13.0).
  *
  * CUPTI only ever appends to a record (the numbered CUpti_ActivityKernel4, 5, …): one struct, the longest, stands
  * here for all of them, and a field is read only when cuptiGetVersion() is at least its CUPTI_SINCE_*.

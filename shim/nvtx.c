@@ -12,8 +12,7 @@
 
 #include "cupti.h"
 #include "inject.h"
-#include "session.h"
-#include "words.h"
+#include "word.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -71,7 +70,7 @@ static void in_child(void)
 
 static bool wanted(void)
 {
-	return has_word(getenv("GPUBPF_CUPTI"), "nvtx") && !gone && !inject__forked();
+	return word__in(getenv("GPUBPF_CUPTI"), "nvtx") && !gone && !inject__forked();
 }
 
 /* It is chosen by the driver's version, so that one is needed first. */

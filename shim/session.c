@@ -17,9 +17,9 @@
 #include "modules.h"
 #include "phase.h"
 #include "report.h"
-#include "words.h"
 #include "texts.h"
 #include "unified.h"
+#include "word.h"
 
 #define MS 1000000ull
 #define WAIT_OPEN (20 * MS)       /* for calls that are open when the end is asked for */
@@ -96,13 +96,12 @@ void session__configure(const char *kinds)
 		      { "external", GPUBPF_FACILITY_EXTERNAL }, { "external", GPUBPF_FACILITY_DRIVER_CALLS },
 		      { "nvtx", GPUBPF_FACILITY_NVTX } };
 
-	s.latency = has_word(kinds, "latency");
-	s.detach = has_word(kinds, "detach");
-	s.unified.wanted = has_word(kinds, "unified-memory");
+	s.latency = word__in(kinds, "latency");
+	s.detach = word__in(kinds, "detach");
+	s.unified.wanted = word__in(kinds, "unified-memory");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
-			if (s.kinds[k].facility == words[i].facility &&
-			    has_word(kinds, words[i].word))
+			if (s.kinds[k].facility == words[i].facility && word__in(kinds, words[i].word))
 				s.kinds[k].wanted = true;
 		}
 	}

@@ -7,6 +7,36 @@
 
 #include "join/join.h"
 
+static inline void join_look_extras(const struct join *j)
+{
+	for (size_t i = 0; i < join__externals(j); i++) {
+		struct join_external e;
+
+		join__external(j, i, &e);
+		join_external_name(e.kind);
+		if (!e.session->proc || (e.has_work && !e.has_call))
+			abort();
+	}
+	for (size_t i = 0; i < join__markers(j); i++) {
+		struct join_marker m;
+
+		join__marker(j, i, &m);
+		join__name(j, m.name);
+		join__name(j, m.domain);
+		if (!m.session->proc || (m.has_end && (!m.has_time || m.end < m.time || !m.paired)))
+			abort();
+	}
+	for (size_t i = 0; i < join__unifieds(j); i++) {
+		struct join_unified u;
+
+		join__unified(j, i, &u);
+		join_unified_name(u.counter);
+		join_unified_cause(&u);
+		if (!u.session->proc)
+			abort();
+	}
+}
+
 static inline void join_look(const struct join *j)
 {
 	const struct join_totals *t = join__totals(j);
@@ -32,6 +62,7 @@ static inline void join_look(const struct join *j)
 			abort();
 		last = a.start;
 	}
+	join_look_extras(j);
 	for (unsigned i = 0; i < JOIN_LINKS; i++)
 		links += t->links[i];
 	if (t->activities != join__activities(j) || links > t->activities)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef GPUBPF_SHIM_WORDS_H
-#define GPUBPF_SHIM_WORDS_H
+#ifndef GPUBPF_SHIM_WORD_H
+#define GPUBPF_SHIM_WORD_H
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether it is one of the words of a list with commas; NULL is an empty one. */
-static inline bool has_word(const char *list, const char *word)
+/* Whether a list of words with commas has this one. NULL: an empty list. */
+static inline bool word__in(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
