@@ -112,13 +112,34 @@ CUDA_INJECTION64_PATH=$SHIM "$SIM/launchloop" --wait --launches 50 --rest 500 <"
 P=$!
 exec 9>"$T/go"
 wait_for 20 grep -qs libgpubpf-shim "/proc/$P/maps"
-"$GPUBPF" record -q -f -o "$T/s9.gpubpf" -p $P -d 700ms
+"$GPUBPF" record -f -o "$T/s9.gpubpf" -p $P -d 700ms 2>"$T/s9.err"
 echo >&9
 exec 9>&-
 wait $P
 check s9_application_is_unharmed "0 50" "$? $(tail -n 1 "$T/s9.out" | jq .launches)"
 check s9_attach_after_the_first_touch "failed unowned_first_touch not_shown late_attach" "$(readiness s9) $(codes s9)"
 check s9_by_the_probe_alone probe "$(inspect s9 '.capture_readiness.processes[0].shim.source')"
+
+# ---- a second recorder beside one that probes everybody: its breakpoints stand in every mapping of the files ----
+mkfifo "$T/two.go"
+CUDA_INJECTION64_PATH=$SHIM "$SIM/launchloop" --wait <"$T/two.go" >/dev/null 2>&1 &
+P=$!
+exec 9>"$T/two.go"
+wait_for 20 grep -qs libgpubpf-shim "/proc/$P/maps"
+"$GPUBPF" record -q -f -o "$T/alone.gpubpf" -p $P -d 100ms
+"$GPUBPF" record -q -f -o "$T/everybody.gpubpf" -a &
+R=$!
+wait_for 20 test -s "$T/everybody.gpubpf"
+sleep 0.5
+check two_recorders_the_shim_conforms 0 "$("$GPUBPF" usdt --check "$SHIM" >/dev/null; echo $?)"
+"$GPUBPF" record -q -f -o "$T/beside.gpubpf" -p $P -d 100ms
+how='[.entry_points.list[].probe] | group_by(.) | map("\(.[0]) \(length)") | join(" ")'
+check two_recorders_find_the_same_code "$(inspect alone "$how")" "$(inspect beside "$how")"
+kill -INT $R
+wait $R
+kill $P
+wait $P 2>/dev/null
+exec 9>&-
 
 # ---- the trigger, the initializer ----
 export SIMCUDA_DEVICES=0

@@ -73,9 +73,20 @@ static int64_t code_offset(struct reader *r, uint64_t addr, size_t *left)
 	return -1;
 }
 
-static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, const char *raw,
-			size_t raw_size)
+/*
+ * Read, not taken from libelf's mapping: the kernel puts its breakpoints into every private mapping of a file that another
+ * recorder probes, ours too.
+ */
+static size_t read_code(const struct reader *r, int64_t at, size_t left, uint8_t code[PROLOGUE_BYTES])
 {
+	ssize_t n = pread(r->fd, code, left < PROLOGUE_BYTES ? left : PROLOGUE_BYTES, at);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, size_t raw_size)
+{
+	uint8_t code[PROLOGUE_BYTES];
 	struct elfsym *s = &r->out->syms[index];
 	size_t left = 0;
 	int64_t at;
@@ -94,7 +105,7 @@ static void take_symbol(struct reader *r, const GElf_Sym *sym, uint32_t index, c
 	}
 	if (left > raw_size - (uint64_t)at)
 		left = raw_size - (uint64_t)at;
-	struct prologue p = prologue_choose(r->eh.e_machine, (const uint8_t *)raw + at, left);
+	struct prologue p = prologue_choose(r->eh.e_machine, code, read_code(r, at, left, code));
 	s->state = ELFSYM_FOUND;
 	s->offset = (uint64_t)at + p.offset;
 	s->probe = p.kind;
@@ -123,7 +134,7 @@ static int read_dynsym(struct reader *r, struct err *err)
 			if (name && name[0] == 'c' && name[1] == 'u')
 				HASH_FIND_STR(r->names, name, hit);
 			if (hit)
-				take_symbol(r, &sym, hit->index, raw, raw_size);
+				take_symbol(r, &sym, hit->index, raw_size);
 		}
 	}
 	if (!seen)
