@@ -261,3 +261,9 @@ SHIM=$STANDIN FORGE=own STANDIN_QUIET=1 record forged -- sh "$T/forge" "$APP" --
 check forged_whole_file_is_read "file ready" "$(inspect forged '.capture_readiness.processes[0].shim | .source + " " + .readiness')"
 check_has forged_is_contradicted_by_the_records first_touch_contradicted "$(codes forged)"
 check bad_folders_are_left_to_whoever_moved_them "" "$(find "$T/tmp" -maxdepth 1 -name 'gpubpf-gate.*' ! -name '*.moved' ! -name '*.evil' ! -type l)"
+
+# ---- hostile bytes: what the fuzzer starts from, and the same mutations every time ----
+"$B/asan/tests/fuzz/replay_gate" gate 20000 tests/fuzz/gate/* >"$T/fuzz.out" 2>&1
+status=$?
+cat "$T/fuzz.out"
+check fuzz_replay_status 0 $status
