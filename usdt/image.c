@@ -139,8 +139,7 @@ int usdt_image_open(struct usdt_image *im, const char *path, struct usdt_err *er
 		return usdt_err_set(err, -ENOEXEC, "%s is no regular file", path);
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return usdt_err_set(err, -EINVAL, "libelf is older than its header: %s", elf_errmsg(-1));
-	/* Not mapped: the kernel puts breakpoints into every private mapping of a file that somebody probes, ours too. */
-	im->elf = elf_begin(im->fd, ELF_C_READ, NULL);
+	im->elf = elf_begin(im->fd, ELF_C_READ_MMAP, NULL);
 	return image_read(im, path, err);
 }
 

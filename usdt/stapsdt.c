@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "priv.h"
 
@@ -47,6 +48,27 @@ static uint64_t addr_mask(const struct usdt_image *im)
 	return im->is_64 ? UINT64_MAX : UINT32_MAX;
 }
 
+/*
+ * Of a file it is read, not taken from libelf's mapping: the kernel puts its breakpoints into every private mapping of a
+ * file that a recorder probes, ours too.
+ */
+static void take_code(const struct usdt_image *im, const struct usdt_segment *s, struct usdt_probe *p)
+{
+	size_t n = 0;
+	uint64_t at;
+
+	while (n < USDT_CODE_BYTES && usdt_image_offset(im, s, p->location, n + 1, &at))
+		n++;
+	if (im->fd >= 0) {
+		ssize_t got = pread(im->fd, p->code, n, (off_t)p->offset);
+
+		n = got > 0 ? (size_t)got : 0;
+	} else {
+		memcpy(p->code, im->raw + p->offset, n);
+	}
+	p->ncode = n;
+}
+
 static void place(const struct usdt_file *f, struct usdt_probe *p)
 {
 	const struct usdt_image *im = &f->im;
@@ -62,11 +84,8 @@ static void place(const struct usdt_file *f, struct usdt_probe *p)
 	s = usdt_image_segment(im, p->location, 1);
 	p->executable = s && s->executable;
 	p->has_offset = s && usdt_image_offset(im, s, p->location, 1, &p->offset);
-	for (uint64_t at; p->has_offset && p->ncode < USDT_CODE_BYTES; p->ncode++) {
-		if (!usdt_image_offset(im, s, p->location, p->ncode + 1, &at))
-			break;
-		p->code[p->ncode] = im->raw[at + p->ncode];
-	}
+	if (p->has_offset)
+		take_code(im, s, p);
 	p->has_semaphore = p->note_semaphore != 0;
 	if (!p->has_semaphore)
 		return;
