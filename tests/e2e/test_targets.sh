@@ -68,9 +68,9 @@ wait $R $P
 check not_loaded_yet 700 "$("$GPUBPF" inspect --json --apis "$T/before" | jq '.counters.by_entry_point[] | select(.symbol == "cuLaunchKernel") | .entered')"
 
 # Several processes by -p, and the whole machine.
-"$SIM/launchloop" --launches 100000000 >/dev/null &
+"$SIM/launchloop" --launches 100000000000 >/dev/null &
 P1=$!
-"$SIM/launchloop" --launches 100000000 >/dev/null &
+"$SIM/launchloop" --launches 100000000000 >/dev/null &
 P2=$!
 wait_for 20 grep -q libcuda /proc/$P1/maps
 wait_for 20 grep -q libcuda /proc/$P2/maps
@@ -84,7 +84,7 @@ wait $P1 $P2 2>/dev/null
 
 # Ends: duration, calls, signals. Nothing that was counted may be missing.
 for end in "-d 300ms:duration" "--calls 500:calls"; do
-	start_loop --launches 100000000
+	start_loop --launches 100000000000
 	go
 	"$GPUBPF" record -q ${end%%:*} -o "$T/end-${end##*:}" -p $LOOP_PID
 	check "end_${end##*:}" "0 ${end##*:}" "$? $("$GPUBPF" inspect --json "$T/end-${end##*:}" | jq -r .footer.end_reason)"
@@ -93,7 +93,7 @@ for end in "-d 300ms:duration" "--calls 500:calls"; do
 	wait $LOOP_PID 2>/dev/null
 done
 for sig in INT TERM; do
-	start_loop --launches 100000000
+	start_loop --launches 100000000000
 	go
 	"$GPUBPF" record -q -o "$T/sig-$sig" -p $LOOP_PID &
 	R=$!
@@ -106,7 +106,7 @@ for sig in INT TERM; do
 done
 
 # A target that is killed inside its loop; and a recorder that is.
-start_loop --launches 100000000
+start_loop --launches 100000000000
 "$GPUBPF" record -q -o "$T/killed-target" -p $LOOP_PID &
 R=$!
 wait_for 20 attached "$T/killed-target"
@@ -116,7 +116,7 @@ kill -9 $LOOP_PID
 wait $R
 check target_killed "0 target exited uncontradicted" "$? $("$GPUBPF" inspect --json "$T/killed-target" | jq -r '.footer.end_reason + " " + .verdict')"
 wait $LOOP_PID 2>/dev/null
-start_loop --launches 200000
+start_loop --launches 3000000
 "$GPUBPF" record -q -o "$T/killed" -p $LOOP_PID &
 R=$!
 wait_for 20 attached "$T/killed"
@@ -136,7 +136,7 @@ sim_record killed-command -- sh -c 'kill -9 $$'
 check exit_by_signal 137 $?
 sim_record none -- /nonexistent/command
 check no_such_command "1 no" "$? $([ -e "$T/none.gpubpf" ] && echo yes || echo no)"
-"$GPUBPF" record -q -o "$T/term" -- "$SIM/launchloop" --launches 100000000 &
+"$GPUBPF" record -q -o "$T/term" -- "$SIM/launchloop" --launches 100000000000 &
 R=$!
 wait_for 20 attached "$T/term"
 sleep 0.3
@@ -219,7 +219,7 @@ fi
 if unshare -m true 2>/dev/null; then
 	mkdir -p "$T/hidden"
 	unshare -m sh -c "mount -t tmpfs tmpfs $T/hidden && cp $SIM/libcuda.so.1 $T/hidden/ &&
-		LD_LIBRARY_PATH=$T/hidden exec $SIM/launchloop --launches 100000000" >/dev/null &
+		LD_LIBRARY_PATH=$T/hidden exec $SIM/launchloop --launches 100000000000" >/dev/null &
 	P=$!
 	wait_for 20 grep -q hidden/libcuda "/proc/$P/maps"
 	"$GPUBPF" record -q -d 500ms -o "$T/ns" -p $P
