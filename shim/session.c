@@ -26,8 +26,8 @@
 #define WAIT_WORK (2000 * MS)     /* for device work; the recorder waits 3 s in all */
 #define WAIT_WORK_EXIT (250 * MS) /* of the 500 ms that the exit of a process waits */
 #define QUIET (100 * MS)          /* without a record: nothing more is expected */
-#define QUIET_UNSURE                                                                                         \
-	(500 * MS) /* the same where CUPTI holds an empty buffer and calls stay without a record */
+/* The same where CUPTI holds an empty buffer and calls stay without a record. */
+#define QUIET_UNSURE (500 * MS)
 #define POLL_US 5000
 #define SETTLE_US 200
 #define ACTIVITY_HIT 64
@@ -54,8 +54,8 @@ static struct {
 	struct gpubpf_activity batch[ACTIVITY_HIT];
 	uint32_t nbatch;
 	uint64_t device_seen; /* kernels, copies and sets of calls, not of graphs */
-	uint64_t
-		graphs_seen; /* launches of graphs of which a record came; fewer, where they came in another order */
+	/* Launches of graphs of which a record came; fewer, where they came in another order. */
+	uint64_t graphs_seen;
 	uint32_t last_graph; /* correlation id of the latest one */
 	uint64_t last_seen;  /* when one came last */
 	uint64_t dropped, in_flight, bad_said;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/err.h"
+#include "util/file.h"
 
 #define MODE_ALONE 0700
 #define MODE_OTHERS 01733 /* sticky: nobody can take away what another has put there */
@@ -54,16 +55,15 @@ int gate_dir__open(struct gate_dir *d, const char *path, struct err *err)
 
 int gate_dir__make(struct gate_dir *d, struct err *err)
 {
-	const char *const dirs[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	mode_t mode = geteuid() ? MODE_ALONE : MODE_OTHERS;
 	char path[PATH_MAX];
+	const char *dir;
+	size_t next = 0;
 	int e = -EACCES;
 
 	d->fd = -1;
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		/* a relative path would mean another place to a command that changes its directory */
-		if (!dirs[i] || dirs[i][0] != '/' ||
-		    (size_t)snprintf(path, sizeof(path), "%s/gpubpf-gate.XXXXXX", dirs[i]) >= sizeof(path))
+	while ((dir = file_temporary_folder(&next))) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/gpubpf-gate.XXXXXX", dir) >= sizeof(path))
 			continue;
 		if (!mkdtemp(path)) {
 			e = -errno;

@@ -155,26 +155,23 @@ int shimfile_install(const struct shimfile_image *image, const char *dir, char *
 
 int shimfile_temporary(const struct shimfile_image *image, char *path, size_t size, struct err *err)
 {
-	const char *const dirs[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	char tried[768] = "";
-	size_t at = 0;
+	size_t at = 0, next = 0;
+	const char *dir;
 
 	path[0] = 0;
 	if (!image->size)
 		return no_image(err);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+	while ((dir = file_temporary_folder(&next))) {
 		struct statvfs fs;
 		int e = 0, fd;
 
-		/* a relative path would mean another place to a command that changes its directory */
-		if (!dirs[i] || dirs[i][0] != '/')
-			continue;
-		if (!statvfs(dirs[i], &fs) && (fs.f_flag & ST_NOEXEC)) {
+		if (!statvfs(dir, &fs) && (fs.f_flag & ST_NOEXEC)) {
 			at += (size_t)snprintf(tried + at, sizeof(tried) - at, "%s%.100s (mounted noexec)",
-					       at ? ", " : "", dirs[i]);
+					       at ? ", " : "", dir);
 			continue;
 		}
-		if ((size_t)snprintf(path, size, "%s/" SHIMFILE_NAME ".XXXXXX", dirs[i]) >= size)
+		if ((size_t)snprintf(path, size, "%s/" SHIMFILE_NAME ".XXXXXX", dir) >= size)
 			continue;
 		fd = mkostemp(path, O_CLOEXEC);
 		e = fd < 0 ? -errno : fill(fd, image);
@@ -182,8 +179,8 @@ int shimfile_temporary(const struct shimfile_image *image, char *path, size_t si
 			return 0;
 		if (fd >= 0)
 			unlink(path);
-		at += (size_t)snprintf(tried + at, sizeof(tried) - at, "%s%.100s (%s)", at ? ", " : "",
-				       dirs[i], strerror(-e));
+		at += (size_t)snprintf(tried + at, sizeof(tried) - at, "%s%.100s (%s)", at ? ", " : "", dir,
+				       strerror(-e));
 	}
 	path[0] = 0;
 	return err_set(err, -EACCES, "no folder to put the shim into: %s; set TMPDIR to one", tried);

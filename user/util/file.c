@@ -66,3 +66,16 @@ int file_read_line(const char *path, char *out, size_t size)
 	free(buf);
 	return 0;
 }
+
+const char *file_temporary_folder(size_t *at)
+{
+	const char *const dirs[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+
+	while (*at < sizeof(dirs) / sizeof(dirs[0])) {
+		const char *dir = dirs[(*at)++];
+
+		if (dir && dir[0] == '/')
+			return dir;
+	}
+	return NULL;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small files, whole. */
+/* Small files, whole; folders for temporary ones. */
 #ifndef GPUBPF_FILE_H
 #define GPUBPF_FILE_H
 
@@ -13,5 +13,11 @@ int file_read_all(const char *path, size_t max, char **buf, size_t *n);
 
 /* The first line without its newline into `out`; 0 or a negative errno. */
 int file_read_line(const char *path, char *out, size_t size);
+
+/*
+ * The folders for temporary files, best first: the next one, with *at from 0; NULL: no more. Absolute ones alone: a relative
+ * path would mean another place to a command that changes its directory.
+ */
+const char *file_temporary_folder(size_t *at);
 
 #endif
