@@ -54,7 +54,7 @@ static void ready_text(const struct gate_sum *s, char *buf, size_t n)
 	const char *order = s->proven == s->processes
 				    ? "before its first context, proven by the kernel's records"
 			    : s->contradicted
-				    ? "though after CUDA was used first (see its notes)"
+				    ? "though only after CUDA was first used (see its notes)"
 				    : "by its own word; that it came before the first context is not shown";
 
 	if (s->processes == 1)
