@@ -22,7 +22,6 @@ CUPTI_ABI_CONSTANTS_12_8(X)
 #define X(symbol, id, work)                                                                                  \
 	SAME(ABI_CBID_##symbol, CUPTI_DRIVER_TRACE_CBID_##symbol);                                           \
 	_Static_assert(ABI_CBID_##symbol < CUPTI_DRIVER_CBID_MAX, #symbol);
-SAME(ABI_CBID_cuDriverGetVersion, CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion);
 CUPTI_DRIVER_CBIDS_11_0(X)
 CUPTI_DRIVER_CBIDS_11_2(X)
 CUPTI_DRIVER_CBIDS_11_8(X)

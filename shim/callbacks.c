@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "clock.h"
-#include "detach.h"
 #include "guard.h"
 #include "modules.h"
 #include "phase.h"
@@ -123,10 +122,8 @@ void callbacks__on(void *userdata, int domain, uint32_t cbid, const void *data)
 	uint32_t word = phase__word();
 
 	(void)userdata;
-	if (phase__of(word) == PHASE_OFF) {
-		detach__on_callback(domain, cbid, data);
+	if (phase__of(word) == PHASE_OFF)
 		return;
-	}
 	guard__enter_callback();
 	if (domain == ABI_CB_DOMAIN_DRIVER_API && cbid < CUPTI_DRIVER_CBID_MAX) {
 		const struct cupti_callback_data *d = data;

@@ -42,8 +42,7 @@
 	X(enable_domain, (uint32_t, cupti_subscriber, int), "cuptiEnableDomain") \
 	X(activity_configure_unified, (struct cupti_unified_config *, uint32_t), "cuptiActivityConfigureUnifiedMemoryCounter") \
 	X(get_thread_id_type, (int *), "cuptiGetThreadIdType") \
-	X(set_thread_id_type, (int), "cuptiSetThreadIdType") \
-	X(finalize, (void), "cuptiFinalize")
+	X(set_thread_id_type, (int), "cuptiSetThreadIdType")
 /* clang-format on */
 
 #define CUPTI_PATH_MAX 1024 /* a longer path is not tried */

@@ -23,7 +23,6 @@
 #define CUPTI_SINCE_11_8 18
 #define CUPTI_SINCE_12_0 19
 #define CUPTI_SINCE_12_2 20
-#define CUPTI_SINCE_12_6 24
 #define CUPTI_SINCE_12_8 26
 #define CUPTI_SINCE_13_0 130000
 #define CUPTI_SINCE_13_1 130100
@@ -158,7 +157,6 @@ enum cupti_driver_cbid {
 #define X(symbol, id, work) ABI_CBID_##symbol = (id),
 	CUPTI_DRIVER_CBIDS(X)
 #undef X
-		ABI_CBID_cuDriverGetVersion = 2, /* asks the device for nothing: detach.c */
 };
 
 typedef int cupti_result; /* CUptiResult: ABI_SUCCESS or ABI_ERROR_* */

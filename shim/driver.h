@@ -2,6 +2,9 @@
 #ifndef GPUBPF_SHIM_DRIVER_H
 #define GPUBPF_SHIM_DRIVER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * The worker, before it calls CUPTI for the first time: until the application's first cuInit() is through. We were
  * loaded by it, and a second thread in CUPTI while it is on the stack crashed elsewhere in up to half of the runs. The
@@ -9,7 +12,7 @@
  */
 void driver__await_init(void);
 
-/* A call of the driver that does nothing (cuDriverGetVersion), for the sake of its callbacks. The owner of CUPTI. */
-void driver__touch(void);
+/* The devices whose primary context is there, a bit each. True: that is all of them, or there is no driver to ask. */
+bool driver__contexts(uint64_t *have);
 
 #endif

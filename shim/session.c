@@ -10,7 +10,6 @@
 #include "callbacks.h"
 #include "clock.h"
 #include "decode.h"
-#include "detach.h"
 #include "driver.h"
 #include "gate.h"
 #include "guard.h"
@@ -44,10 +43,9 @@ static struct {
 	struct report report;
 	struct decode decode;
 	struct kind kinds[10];
-	bool latency, detach;
+	bool latency;
 	struct unified unified;
-	bool has_timestamp; /* registered, once and for ever: until CUPTI is detached */
-	bool was_detached;
+	bool has_timestamp; /* registered, once and for ever */
 	cupti_result timestamp_result;
 	uint32_t enabled; /* kinds, a bit each */
 
@@ -97,7 +95,6 @@ void session__configure(const char *kinds)
 		      { "nvtx", GPUBPF_FACILITY_NVTX } };
 
 	s.latency = word__in(kinds, "latency");
-	s.detach = word__in(kinds, "detach");
 	s.unified.wanted = word__in(kinds, "unified-memory");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		for (size_t k = 0; k < KINDS; k++) {
@@ -120,21 +117,9 @@ static int map_all(void)
 	return e;
 }
 
-/* Whether CUPTI, which was detached in between, reads the clock that it was given before. */
-static bool kept_clock(void)
-{
-	uint64_t before = now_ns(), theirs;
-
-	return s.cupti.get_timestamp && CUPTI(&s.cupti, get_timestamp, &theirs) == ABI_SUCCESS &&
-	       theirs >= before && theirs <= now_ns();
-}
-
 /* The callback is the process's: CUPTI keeps it, and a second registration would spoil records. */
 static void take_time(void)
 {
-	if (s.was_detached)
-		s.has_timestamp = s.has_timestamp && kept_clock();
-	s.was_detached = false;
 	if (!s.has_timestamp) {
 		s.timestamp_result = ABI_ERROR_NOT_SUPPORTED;
 		if (s.cupti.activity_register_timestamp)
@@ -259,22 +244,6 @@ static void unsubscribe(void)
 	s.subscriber = NULL;
 	if (r != ABI_SUCCESS)
 		report__one(&s.report, GPUBPF_STATUS_CUPTI_ERROR, GPUBPF_FACILITY_UNSUBSCRIBE, r, 0);
-}
-
-/* At the exit of the process there is no launch that it could be good for. */
-static void leave(enum session_end why)
-{
-	cupti_result r;
-
-	if (s.detach && why != SESSION_EXIT && detach__can(&s.cupti)) {
-		s.was_detached = detach__leave(&s.cupti, s.subscriber, &r);
-		if (s.was_detached) {
-			s.subscriber = NULL;
-			return;
-		}
-		report__one(&s.report, GPUBPF_STATUS_CUPTI_ERROR, GPUBPF_FACILITY_UNSUBSCRIBE, r, 0);
-	}
-	unsubscribe();
 }
 
 static bool fail(enum gpubpf_reason reason, int value)
@@ -581,7 +550,7 @@ void session__disarm(enum session_end why)
 	s.forced = true;
 	flush(ABI_ACTIVITY_FLAG_FLUSH_FORCED);
 	session__drain();
-	leave(why);
+	unsubscribe();
 	batch__finish(s.report.session);
 	modules__send();
 	counts();

@@ -79,9 +79,7 @@ static const struct opt options[] = {
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
 	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks), "
 	  "unified-memory (migrations and faults of managed memory; GPUs that walk the host's page tables refuse). "
-	  "Each costs more. detach: CUPTI, 12.6 or later, leaves the driver when the recording ends before the command; "
-	  "otherwise it stays in it and each launch takes about a microsecond longer than before. Live processes have what "
-	  "GPUBPF_CUPTI was set to when they began.",
+	  "Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
 	  0, NULL, 0, NULL },
 	{ 0, "init-timeout", OPT_DURATION, "TIME", O(init_timeout),
 	  "How long capture may take to come up inside a launched command's first CUDA call. A process whose capture, or whose "
@@ -174,7 +172,7 @@ static void print_summary(const struct recorder_result *res, const char *output)
 }
 
 static const char *const cupti_kinds[] = { "latency", "sync",           "memory", "overhead", "external",
-					   "nvtx",    "unified-memory", "detach", NULL };
+					   "nvtx",    "unified-memory", NULL };
 
 /* The kinds as the shim reads them; false: one of them is none. */
 static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)

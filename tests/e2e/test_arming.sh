@@ -60,6 +60,25 @@ else
 	not_ok arming_each_within_100_ms "$worst us, with a lateness of $late ms: ${times[*]}"
 fi
 
+# A recorder that comes while the application makes its context: CUPTI beside that crashed real applications, and kills this
+# one. On one device capture comes up when the context is there; on two no other has come for 300 ms.
+for devices in 1 2; do
+	SIMCUDA_DEVICES=$devices SIMCUDA_CONTEXT_MS=700 SIMCUPTI_ABORT=context,init,callback SIMCUDA_LOG=$T/young.simlog CUDA_INJECTION64_PATH=$SHIM \
+		"$SIM/launchloop" --launches 20000 --rounds 20 --rest 60 >"$T/young.out" 2>"$T/young.say" &
+	P=$!
+	sleep 0.1
+	"$GPUBPF" record -q -f -o "$T/young.gpubpf" -p $P 2>"$T/err"
+	wait $P
+	check "young_${devices}_application_is_unharmed" "0 20 " "$? $(wc -l <"$T/young.out") $(cat "$T/young.say")"
+	check "young_${devices}_late_and_then_whole" "uncontradicted late_attach" "$(inspect young '[.verdict, .capture_coverage[].code] | join(" ")')"
+	made=$("$SIM/simlog" --json "$T/young.simlog" | jq -s '[.[] | select(.symbol == "cuDevicePrimaryCtxRetain") | .t_exit] | min')
+	after=$(($(inspect young '.device.sessions[0].armed_ns // 0') - made))
+	least=$((devices == 1 ? 0 : 250000000)) most=$((devices == 1 ? 400000000 : 1000000000))
+	if [ $after -ge $least ] && [ $after -le $most ]; then ok "young_${devices}_armed_behind_the_context"; else
+		not_ok "young_${devices}_armed_behind_the_context" "$after ns behind it"; fi
+	rm -f "$T/young.simlog"
+done
+
 # The end: CUPTI may keep an empty buffer through every flush that is not forced. That is no work that is still running.
 # Of a graph nobody knows how many records come; of launches that were captured in the session none come.
 end_of() # NAME ARG…: the ms of a session that was to take 1 s

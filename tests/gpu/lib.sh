@@ -39,7 +39,7 @@ gpu_build() # PROGRAM…: of tests/workload, into $T
 {
 	local p rt dirs="-L$CUDA_HOME/lib64 -L$CUDA_HOME/lib64/stubs -L$CUDA_HOME/lib/stubs -Wl,-rpath,$CUDA_HOME/lib64"
 	for p; do
-		rt=$([ "$p" = demo ] && echo -lcudart)
+		rt=$(case $p in demo | firsttouch) echo "-lcudart -ldl" ;; esac)
 		gcc -std=gnu17 -O2 -D_GNU_SOURCE -pthread -Ibpf -Itests/simcuda -I"$CUDA_HOME/include" -o "$T/$p" \
 			"tests/workload/$p.c" $dirs $rt -lcuda || not_ok "build_$p" "it does not compile"
 	done

@@ -105,7 +105,7 @@ def watched_round(program, client, command):
         beside.terminate()
         beside.wait()
     if client:
-        program.client("off")
+        program.client("detach")
     return ns
 
 

@@ -27,6 +27,26 @@ static bool bad_device(int device)
 	return device < 0 || device >= DEVICES_MAX || (unsigned)device >= sim.devices;
 }
 
+/* SIMCUDA_CONTEXT_MS=N: a context takes so long to make, with the driver's lock held; until then nothing shows it. */
+static _Atomic(pthread_t) making;
+
+static void take_long(void)
+{
+	const char *ms = getenv("SIMCUDA_CONTEXT_MS");
+	long n = ms ? atol(ms) : 0;
+
+	making = pthread_self();
+	if (n > 0)
+		nanosleep(&(struct timespec){ .tv_sec = n / 1000, .tv_nsec = n % 1000 * 1000000 }, NULL);
+}
+
+bool ctx__made_elsewhere(void)
+{
+	pthread_t thread = making;
+
+	return thread && !pthread_equal(thread, pthread_self());
+}
+
 static struct ctx *ctx__new(int device, unsigned flags)
 {
 	struct ctx *c = obj__new(OBJ_CTX);
@@ -239,6 +259,8 @@ SIM_IMPL(cuDevicePrimaryCtxRetain)
 	if (bad_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
 	pthread_rwlock_wrlock(&sim_driver_lock);
+	if (!primaries[device])
+		take_long();
 	pthread_mutex_lock(&sim.lock);
 	if (!primaries[device]) {
 		primaries[device] = ctx__new(device, 0);
@@ -255,6 +277,7 @@ SIM_IMPL(cuDevicePrimaryCtxRetain)
 	pthread_mutex_unlock(&sim.lock);
 	if (made)
 		trace__context(1, made); /* CONTEXT_CREATED */
+	making = 0;
 	pthread_rwlock_unlock(&sim_driver_lock);
 	return result;
 }
@@ -312,11 +335,13 @@ static int ctx_create(uint64_t *out, unsigned flags, int device)
 	if (bad_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
 	pthread_rwlock_wrlock(&sim_driver_lock);
+	take_long();
 	pthread_mutex_lock(&sim.lock);
 	c = ctx__new(device, flags);
 	pthread_mutex_unlock(&sim.lock);
 	if (c)
 		trace__context(1, c); /* CONTEXT_CREATED */
+	making = 0;
 	pthread_rwlock_unlock(&sim_driver_lock);
 	if (!c)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -30,7 +30,6 @@
  * SIMCUPTI_BACKWARD=N      Every N-th record has start and end exchanged.
  * SIMCUPTI_EARLY_NS=NS     The device's times are that much too early.
  * SIMCUPTI_HOLD=1          No buffer is completed but by a forced flush.
- * SIMCUPTI_KEEP_CLOCK=1    cuptiFinalize() keeps the clock that was registered.
  * SIMCUPTI_EMPTY=1         As soon as a buffer is full or was given back the next one is asked for, by the worker. An empty one stays through
  *                          cuptiActivityFlushAll(0); a forced flush gives it back with nothing in it.
  * SIMCUPTI_FLUSH_MS=MS     A flush takes so long, with the driver's lock held for reading.
@@ -44,7 +43,7 @@
  *                          registered before the first flush.
  * SIMCUPTI_ORDER_MS=MS     How long these wait for a flush that does not come, and hold one (5000).
  * SIMCUPTI_ABORT=WHAT[,…]  callback: abort when a function that is not for callbacks is called inside one;
- *                          init: … when another thread is inside the first cuInit.
+ *                          init: … when another thread is inside the first cuInit; context: … is making a context.
  *
  * What was measured of the real one or stands in its documentation, and holds here: a second subscriber gets 39, yet registering buffer callbacks
  * and enabling kinds without a subscription works and takes the records away; where kinds were on before somebody
@@ -184,6 +183,7 @@ void trace__op(struct stream *s, const struct op *op, const struct op_origin *fr
 	       uint64_t end);
 void trace__graph(struct stream *s, const struct exec *x, uint64_t start, uint64_t end);
 bool init__elsewhere(void); /* another thread is inside the first cuInit */
+bool ctx__made_elsewhere(void); /* another thread is making a context */
 
 /* ---- contexts ---- */
 struct ctx {

@@ -245,6 +245,7 @@ struct sim_private simcuda_private = {
 	.node = node_id,
 	.memory = memory_info,
 	.initializing = init__elsewhere,
+	.making_context = ctx__made_elsewhere,
 };
 
 __attribute__((constructor)) static void setup(void)

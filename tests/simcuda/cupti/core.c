@@ -149,6 +149,8 @@ bool sc_enter(struct sc_call *call, const char *name, uint64_t arg, unsigned fla
 		refuse(name, "was called from inside a callback");
 	if ((sc.opt.abort & SC_ABORT_INIT) && (flags & SC_OWNER) && d && d->initializing())
 		refuse(name, "was called while another thread is inside the first cuInit");
+	if ((sc.opt.abort & SC_ABORT_CONTEXT) && (flags & SC_OWNER) && d && d->making_context())
+		refuse(name, "was called while another thread is making a context");
 	if (pick(&delays, name, arg, &value))
 		sleep_ms(value);
 	if (sc.dead) {
@@ -266,7 +268,7 @@ __attribute__((constructor)) static void setup(void)
 {
 	static const char *const orders[] = { "flush-before-callback", "flush-before-fork",
 					      "flush-before-exit" };
-	static const char *const aborts[] = { "callback", "init" };
+	static const char *const aborts[] = { "callback", "init", "context" };
 	const char *log = getenv("SIMCUPTI_LOG");
 
 	sc.opt.correlation = (uint32_t)number("SIMCUPTI_CORRELATION", 1);
@@ -279,11 +281,10 @@ __attribute__((constructor)) static void setup(void)
 	sc.opt.early_ns = number("SIMCUPTI_EARLY_NS", 0);
 	sc.opt.flush_ms = number("SIMCUPTI_FLUSH_MS", 0);
 	sc.opt.order_ms = number("SIMCUPTI_ORDER_MS", 5000);
-	sc.opt.keep_clock = number("SIMCUPTI_KEEP_CLOCK", 0) != 0;
 	sc.opt.hold = number("SIMCUPTI_HOLD", 0) != 0;
 	sc.opt.empty = number("SIMCUPTI_EMPTY", 0) != 0;
 	sc.opt.order = words("SIMCUPTI_ORDER", orders, 3);
-	sc.opt.abort = words("SIMCUPTI_ABORT", aborts, 2);
+	sc.opt.abort = words("SIMCUPTI_ABORT", aborts, 3);
 	parse_rules(&failures, getenv("SIMCUPTI_FAIL"));
 	parse_rules(&delays, getenv("SIMCUPTI_DELAY"));
 	if (log && *log)

@@ -80,8 +80,6 @@ CUptiResult cuptiFinalize(void)
 	sc.subscriber = NULL;
 	sc.kinds = 0;
 	sc.broken = false;
-	if (!sc.opt.keep_clock)
-		sc.clock = NULL;
 	sc_update_tracer();
 	pthread_mutex_unlock(&sc.state);
 	sc_discard();

@@ -30,7 +30,7 @@ struct CUpti_Subscriber_st {
 };
 
 enum sc_order { SC_ORDER_CALLBACK = 1, SC_ORDER_FORK = 2, SC_ORDER_EXIT = 4 };
-enum sc_abort { SC_ABORT_CALLBACK = 1, SC_ABORT_INIT = 2 };
+enum sc_abort { SC_ABORT_CALLBACK = 1, SC_ABORT_INIT = 2, SC_ABORT_CONTEXT = 4 };
 
 struct sc_options {
 	uint32_t correlation;                /* SIMCUPTI_CORRELATION */
@@ -39,7 +39,6 @@ struct sc_options {
 	uint64_t early_ns;                   /* SIMCUPTI_EARLY_NS */
 	uint64_t flush_ms, order_ms;         /* SIMCUPTI_FLUSH_MS, _ORDER_MS */
 	bool hold;                           /* SIMCUPTI_HOLD */
-	bool keep_clock;                     /* SIMCUPTI_KEEP_CLOCK */
 	bool empty;                          /* SIMCUPTI_EMPTY */
 	unsigned order, abort;               /* SIMCUPTI_ORDER, _ABORT */
 };
