@@ -112,3 +112,9 @@ for how in step wait; do
 	if [ "$ms" -lt $limit ]; then ok "end_${how}_with_an_empty_buffer"; else not_ok "end_${how}_with_an_empty_buffer" "$ms ms"; fi
 	echo "# a session of 1 s with graphs ($how) took $ms ms"
 done
+
+# C24: what the device launches itself has no call in CUPTI's records, and the graph that it is of has no record.
+SIMCUPTI_DEVICE_LAUNCHED=5 "$GPUBPF" record -q -f -o "$T/while.gpubpf" -- "$SIM/launchloop" --graph --nodes 3 --launches 200 >/dev/null 2>"$T/err"
+check C24_launches_are_explained "0 uncontradicted 200 0 3000" \
+	"$? $(inspect while '"\(.verdict) \(.device.ledger.total.device_launched) \(.device.ledger.total.unexplained) \(.device.executions.links.device_launched)"')"
+check_has C24_report_says_so "the device launched it itself" "$("$GPUBPF" report --section orphans --json "$T/while.gpubpf")"

@@ -47,8 +47,8 @@ static inline void join_look(const struct join *j)
 		const struct join_line *l = &t->line[p];
 
 		if (l->calls != l->matched + l->failed + l->captured + l->invalid_time + l->no_work +
-					l->outside + l->in_flight + l->lost_shim + l->lost_ring + l->dropped +
-					l->ambiguous + l->unexplained)
+					l->device_launched + l->outside + l->in_flight + l->lost_shim +
+					l->lost_ring + l->dropped + l->ambiguous + l->unexplained)
 			abort();
 	}
 	for (size_t i = 0; i < join__activities(j); i++) {

@@ -29,6 +29,8 @@
  * SIMCUPTI_ZERO=N          Every N-th record has start = end = 0.
  * SIMCUPTI_BACKWARD=N      Every N-th record has start and end exchanged.
  * SIMCUPTI_EARLY_NS=NS     The device's times are that much too early.
+ * SIMCUPTI_DEVICE_LAUNCHED=N  Kernels of graphs are as those in the body of a conditional node: N records for each, with no
+ *                          correlation id, no graph and no node.
  * SIMCUPTI_HOLD=1          No buffer is completed but by a forced flush.
  * SIMCUPTI_EMPTY=1         As soon as a buffer is full or was given back the next one is asked for, by the worker. An empty one stays through
  *                          cuptiActivityFlushAll(0); a forced flush gives it back with nothing in it.

@@ -397,14 +397,14 @@ MAYBE void check_sums(void)
 		const struct ledger_device_line *d = &w.l.device.line[p];
 
 		CHECKF(l->calls == l->matched + l->failed + l->captured + l->invalid_time + l->no_work +
-					   l->outside + l->in_flight + l->lost_shim + l->lost_ring +
-					   l->dropped + l->ambiguous + l->unexplained,
+					   l->device_launched + l->outside + l->in_flight + l->lost_shim +
+					   l->lost_ring + l->dropped + l->ambiguous + l->unexplained,
 		       "population %u of the join does not add up", p);
-		CHECKF((int64_t)d->calls ==
-			       (int64_t)(d->matched + d->failed + d->captured + d->no_work + d->outside +
-					 d->invalid_time + d->in_flight + d->abandoned + d->lost_ring +
-					 d->lost_shim + d->dropped + d->ambiguous) +
-				       d->unexplained,
+		CHECKF((int64_t)d->calls == (int64_t)(d->matched + d->failed + d->captured + d->no_work +
+						      d->device_launched + d->outside + d->invalid_time +
+						      d->in_flight + d->abandoned + d->lost_ring +
+						      d->lost_shim + d->dropped + d->ambiguous) +
+						    d->unexplained,
 		       "population %u of the ledger does not add up", p);
 	}
 }

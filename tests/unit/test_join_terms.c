@@ -201,4 +201,58 @@ T(R2_the_last_launch_of_a_graph_may_be_the_short_one)
 	end();
 }
 
+static void by_device(uint64_t start)
+{
+	activity(GPUBPF_ACTIVITY_KERNEL, 0, start, start + 10);
+	fresh_activity();
+}
+
+/* CUPTI gives the body of a conditional node no correlation id, and its graph's launch no record. */
+T(C24_what_the_device_launched_explains_its_graphs)
+{
+	ready();
+	arm();
+	by_device(w.now + 50); /* before all launches: of a graph that nobody saw launched */
+	w.now += 100;
+	step(HOST | SHIM, GRAPH, 1);
+	for (unsigned i = 0; i < 10; i++)
+		by_device(w.now + 20 * i);
+	w.now += 1000;
+	step(HOST | SHIM, GRAPH, 2);
+	step(HOST | SHIM, GRAPH, 3);
+	by_device(w.now);
+	by_device(w.now + 20);
+	w.now += 1000;
+	step(ALL, LAUNCH, 4);
+	disarm();
+	feed();
+	CHECK(line(1)->calls == 3 && line(1)->device_launched == 3 && line(1)->executions == 0);
+	CHECK(join__totals(w.j)->links[JOIN_DEVICE_LAUNCHED] == 13 && !join__totals(w.j)->links[JOIN_ORPHAN]);
+	CHECK(w.l.verdict == LEDGER_UNCONTRADICTED && !w.l.device.agrees);
+	CHECK(fact("device_launched") && fact("device_launched")->count == 13);
+	check_sums();
+	end();
+}
+
+/* One execution explains one launch, and nothing explains a launch that came after it, or one of a kernel. */
+T(R3_what_the_device_launched_explains_no_more_than_it_can)
+{
+	ready();
+	arm();
+	by_device(w.now);
+	w.now += 1000;
+	step(HOST | SHIM, GRAPH, 1);
+	step(HOST | SHIM, GRAPH, 2);
+	by_device(w.now);
+	w.now += 1000;
+	step(HOST | SHIM, GRAPH, 3);
+	step(HOST | SHIM, LAUNCH, 4);
+	disarm();
+	feed();
+	CHECK(line(1)->device_launched == 1 && line(1)->unexplained == 2 && line(0)->unexplained == 1);
+	CHECK(w.l.verdict == LEDGER_INCOMPLETE);
+	check_sums();
+	end();
+}
+
 TEST_MAIN

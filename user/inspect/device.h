@@ -20,7 +20,7 @@ struct device_term {
 	const char *key, *head;
 	size_t offset; /* in struct ledger_device_line */
 };
-#define DEVICE_TERMS 12
+#define DEVICE_TERMS 13
 extern const struct device_term device_terms[DEVICE_TERMS];
 
 #endif

@@ -15,12 +15,13 @@
 #key, head, offsetof(struct ledger_device_line, key)                                         \
 	}
 const struct device_term device_terms[DEVICE_TERMS] = {
-	TERM(matched, "matched"),          TERM(failed, "failed"),
-	TERM(captured, "captured"),        TERM(no_work, "no work"),
-	TERM(outside, "not watched"),      TERM(invalid_time, "no valid time"),
-	TERM(in_flight, "in flight"),      TERM(abandoned, "abandoned"),
-	TERM(lost_ring, "lost: ring"),     TERM(lost_shim, "lost: shim"),
-	TERM(dropped, "dropped by CUPTI"), TERM(ambiguous, "ambiguous"),
+	TERM(matched, "matched"),           TERM(failed, "failed"),
+	TERM(captured, "captured"),         TERM(no_work, "no work"),
+	TERM(outside, "not watched"),       TERM(invalid_time, "no valid time"),
+	TERM(in_flight, "in flight"),       TERM(abandoned, "abandoned"),
+	TERM(lost_ring, "lost: ring"),      TERM(lost_shim, "lost: shim"),
+	TERM(dropped, "dropped by CUPTI"),  TERM(ambiguous, "ambiguous"),
+	TERM(device_launched, "by device"),
 };
 
 const char *inspect_session_state(enum join_session_state s)

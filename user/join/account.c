@@ -59,7 +59,7 @@ static struct jproc *proc_of(struct join *j, const struct bcall *b)
 }
 
 /* With a call of the shim, and nothing ran. */
-static void silent(struct join *j, struct join_line *l, const struct bcall *b)
+static int silent(struct join *j, struct join_line *l, const struct bcall *b)
 {
 	const struct scall *sc = scall_at(j, b->scall - 1);
 	struct session *s = session_of_call(j, sc);
@@ -73,7 +73,8 @@ static void silent(struct join *j, struct join_line *l, const struct bcall *b)
 	else if (s->pub.state == JOIN_SESSION_OPEN && b->entry > s->last_start)
 		l->in_flight++; /* no end was seen, and nothing later ran either */
 	else
-		s->silent[BCALL_POPULATION(b->info)]++;
+		return silent_call(j, s, BCALL_POPULATION(b->info), b->entry);
+	return 0;
 }
 
 #define DESCHEDULED_NS 1000000000
@@ -110,13 +111,13 @@ static void unseen(struct join *j, struct join_line *l, const struct bcall *b)
 		s->unseen[BCALL_POPULATION(b->info)]++;
 }
 
-static void place(struct join *j, const struct bcall *b)
+static int place(struct join *j, const struct bcall *b)
 {
 	struct join_line *l = &j->totals.line[BCALL_POPULATION(b->info)];
 
 	if (b->info & BCALL_NESTED) {
 		l->nested++;
-		return;
+		return 0;
 	}
 	l->calls++;
 	if (b->info & BCALL_FAILED)
@@ -128,9 +129,10 @@ static void place(struct join *j, const struct bcall *b)
 	else if (b->info & BCALL_ACTS)
 		l->invalid_time++;
 	else if (b->scall)
-		silent(j, l, b);
+		return silent(j, l, b);
 	else
 		unseen(j, l, b);
+	return 0;
 }
 
 /* ---- Losses ---- */
@@ -194,18 +196,19 @@ static void account_session(struct join *j, struct session *s)
 
 /* ---- The shim's side ---- */
 
-static void count_scalls(struct join *j)
+static int count_scalls(struct join *j)
 {
 	struct join_totals *t = &j->totals;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < j->scalls.n; i++) {
+	for (uint32_t i = 0; !rc && i < j->scalls.n; i++) {
 		struct scall *s = scall_at(j, i);
 		unsigned p = population_of_work(SCALL_WORK(s->info));
 
 		if (p >= JOIN_POPULATIONS)
 			continue;
 		if (j->end.host_left_out)
-			place_alone(j, s);
+			rc = place_alone(j, s);
 		else if (s->info & SCALL_AMBIGUOUS)
 			t->shim_calls_ambiguous++;
 		else if (s->bcall)
@@ -218,6 +221,7 @@ static void count_scalls(struct join *j)
 		else
 			t->shim_calls_no_host++;
 	}
+	return rc;
 }
 
 /* Launches of one graph run its nodes each time: the launch that ran most of them says how many there are. */
@@ -338,15 +342,21 @@ static void count_unknown_graphs(struct join *j)
 			j->totals.graph_unknown += tally__done(&graphs__row(g, i)->launches);
 }
 
-void account(struct join *j)
+int account(struct join *j)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < j->procs.n; i++)
 		for (unsigned probe = 0; probe < GPUBPF_PROBES; probe++)
 			count_gaps(j, hmap__at(&j->procs, i), probe);
-	for (uint32_t i = 0; i < j->bcalls.n && !j->end.host_left_out; i++)
-		place(j, bcall_at(j, i));
+	for (uint32_t i = 0; !rc && i < j->bcalls.n && !j->end.host_left_out; i++)
+		rc = place(j, bcall_at(j, i));
 	if (j->end.host_left_out) /* its calls come before what explains them */
-		count_scalls(j);
+		rc = count_scalls(j);
+	if (!rc)
+		rc = explain_by_device(j);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < j->sessions.n; i++)
 		account_session(j, session_at(j, i));
 	if (!j->end.host_left_out)
@@ -355,4 +365,5 @@ void account(struct join *j)
 	count_unknown_graphs(j);
 	audit(j);
 	count_unwatched(j);
+	return 0;
 }

@@ -161,7 +161,7 @@ enum join_link judge_link(const struct join *j, const struct act *a)
 	if (a->call == ACT_AMBIGUOUS)
 		return JOIN_AMBIGUOUS;
 	if (!a->call)
-		return JOIN_ORPHAN;
+		return a->correlation ? JOIN_ORPHAN : JOIN_DEVICE_LAUNCHED;
 	s = scall_at(j, a->call - 1);
 	if (population_of_work(SCALL_WORK(s->info)) >= JOIN_POPULATIONS)
 		return JOIN_OTHER_CALL;

@@ -82,7 +82,7 @@ int nest_calls(struct join *j)
 	return rc;
 }
 
-void place_alone(struct join *j, const struct scall *s)
+int place_alone(struct join *j, const struct scall *s)
 {
 	struct session *session = session_of_call(j, s);
 	unsigned p = population_of_work(SCALL_WORK(s->info));
@@ -95,7 +95,7 @@ void place_alone(struct join *j, const struct scall *s)
 		l->nested++;
 		j->totals.line[population_of_work(SCALL_WORK(out->info))].executions += s->info >>
 											SCALL_ACTS_SHIFT;
-		return;
+		return 0;
 	}
 	l->calls++;
 	l->executions += s->info >> SCALL_ACTS_SHIFT;
@@ -108,5 +108,6 @@ void place_alone(struct join *j, const struct scall *s)
 	else if (session->pub.state == JOIN_SESSION_OPEN && s->start > session->last_start)
 		l->in_flight++; /* no end was seen, and nothing later ran either */
 	else
-		session->silent[p]++;
+		return silent_call(j, session, p, s->start);
+	return 0;
 }

@@ -20,6 +20,7 @@ int join__new(struct model *m, struct join **out)
 	vec__init(&j->latency, sizeof(struct latency));
 	vec__init(&j->pieces, sizeof(struct piece));
 	vec__init(&j->modules, sizeof(struct module_item));
+	vec__init(&j->silent_graphs, sizeof(struct silent_graph));
 	extras_init(j);
 	hmap__init(&j->bthreads, 16, sizeof(struct bthread));
 	hmap__init(&j->sthreads, 16, sizeof(struct sthread));
@@ -50,7 +51,8 @@ static void free_all(struct join *j)
 {
 	struct hmap *maps[] = { &j->bthreads, &j->sthreads,  &j->ns_threads, &j->sessions, &j->lanes,
 				&j->keys,     &j->canonical, &j->nodes,      &j->names,    &j->graphs };
-	struct vec *vecs[] = { &j->bcalls, &j->scalls, &j->acts, &j->latency, &j->pieces, &j->modules };
+	struct vec *vecs[] = { &j->bcalls, &j->scalls,  &j->acts,         &j->latency,
+			       &j->pieces, &j->modules, &j->silent_graphs };
 
 	clear_procs(j);
 	for (size_t i = 0; i < j->sessions.n; i++)

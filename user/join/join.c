@@ -22,7 +22,7 @@ int join__finish(struct join *j, const struct join_end *end)
 	if (!rc)
 		rc = sort_activities(j);
 	if (!rc)
-		account(j);
+		rc = account(j);
 	return rc;
 }
 

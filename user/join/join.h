@@ -70,6 +70,7 @@ enum join_link {
 	JOIN_ORPHAN,       /* no shim call has this correlation id */
 	JOIN_AMBIGUOUS,    /* its shim call fits several host calls, or the id several shim calls */
 	JOIN_OTHER_CALL,   /* of a call that is in no population (an allocation, a synchronization) */
+	JOIN_DEVICE_LAUNCHED, /* correlation id 0, which no call has: the device launched it, as the body of a conditional graph node */
 	JOIN_LINKS,
 };
 
@@ -279,8 +280,8 @@ const char *join_time_name(enum join_time time);
 
 /*
  * Calls of the application (depth 0) whose record is in the file, each in exactly one term:
- *   calls = matched + failed + captured + invalid_time + no_work + outside + in_flight + lost_shim + lost_ring
- *         + dropped + ambiguous + unexplained
+ *   calls = matched + failed + captured + invalid_time + no_work + device_launched + outside + in_flight + lost_shim
+ *         + lost_ring + dropped + ambiguous + unexplained
  * Losses that are known only as totals explain at most as many calls as they count.
  */
 struct join_line {
@@ -290,12 +291,14 @@ struct join_line {
 	uint64_t captured;     /* recorded into a graph: nothing ran */
 	uint64_t invalid_time; /* joined, but no execution has valid times (R21) */
 	uint64_t no_work;      /* of zero bytes or elements */
-	uint64_t outside;      /* not watched by the device observer: its process was not armed then */
-	uint64_t in_flight;    /* had not run, or was not yet handed over, when its session ended */
-	uint64_t lost_shim;    /* what the shim counted as lost between callback and hand-over */
-	uint64_t lost_ring;    /* batches that the shim handed over and that are not in the file */
-	uint64_t dropped;      /* records that CUPTI counted as dropped */
-	uint64_t ambiguous;    /* more than one shim call fits */
+	uint64_t
+		device_launched; /* graph launches without a record; one of JOIN_DEVICE_LAUNCHED, each its own, starts after them */
+	uint64_t outside;   /* not watched by the device observer: its process was not armed then */
+	uint64_t in_flight; /* had not run, or was not yet handed over, when its session ended */
+	uint64_t lost_shim; /* what the shim counted as lost between callback and hand-over */
+	uint64_t lost_ring; /* batches that the shim handed over and that are not in the file */
+	uint64_t dropped;   /* records that CUPTI counted as dropped */
+	uint64_t ambiguous; /* more than one shim call fits */
 	uint64_t unexplained;
 	uint64_t executions; /* activities joined to calls of this population, whatever their times */
 	uint64_t nested;     /* calls inside other traced calls: in no term */

@@ -173,6 +173,7 @@ struct session {
 	uint64_t got[GPUBPF_PROBES];
 	/* calls that nothing but a loss can explain: with and without a call of the shim */
 	uint64_t silent[JOIN_POPULATIONS], unseen[JOIN_POPULATIONS];
+	uint64_t waiting; /* while device_launched() looks: silent graph launches so far */
 };
 
 #define SESSIONS_MAX 65536 /* more is no capture */
@@ -187,6 +188,7 @@ struct join {
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
 	struct vec externals, markers, unified;
+	struct vec silent_graphs;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
 	uint32_t nnames;
@@ -225,6 +227,12 @@ struct marker {
 struct unified_item {
 	uint64_t start, end, value, address;
 	uint32_t session, counter, src, dst, flags;
+};
+
+/* A graph launch that nothing ran for by its correlation id. */
+struct silent_graph {
+	uint64_t entry;
+	struct session *session;
 };
 
 struct module_item {
@@ -343,7 +351,7 @@ int match_calls(struct join *j);
 /* alone.c: the shim's calls where the host observer was left out */
 int nest_calls(struct join *j);
 struct scall *outermost(const struct join *j, struct scall *s);
-void place_alone(struct join *j, const struct scall *s);
+int place_alone(struct join *j, const struct scall *s); /* 0 or -ENOMEM */
 /* activity.c: shim call ↔ activity, and the judgement of times */
 int match_activities(struct join *j);
 void drop_index(struct join *j);
@@ -351,7 +359,10 @@ enum join_time judge_time(const struct join *j, const struct act *a);
 enum join_link judge_link(const struct join *j, const struct act *a);
 int sort_activities(struct join *j);
 /* account.c */
-void account(struct join *j);
+int account(struct join *j); /* 0 or -ENOMEM */
+/* devwork.c: graphs whose work the device launched itself */
+int silent_call(struct join *j, struct session *s, unsigned population, uint64_t entry); /* 0 or -ENOMEM */
+int explain_by_device(struct join *j);                                                   /* the same */
 
 /* order.c: numbers by entry, start and start; stable. `room` holds as many. */
 void order_bcalls(const struct join *j, uint32_t *v, uint32_t *room, size_t n);

@@ -141,7 +141,7 @@ const char *join_link_name(enum join_link link)
 	static const char *const names[JOIN_LINKS] = {
 		[JOIN_JOINED] = "joined",         [JOIN_NO_HOST_CALL] = "no_host_call",
 		[JOIN_ORPHAN] = "orphan",         [JOIN_AMBIGUOUS] = "ambiguous",
-		[JOIN_OTHER_CALL] = "other_call",
+		[JOIN_OTHER_CALL] = "other_call", [JOIN_DEVICE_LAUNCHED] = "device_launched",
 	};
 
 	return NAME(names, (unsigned)link);

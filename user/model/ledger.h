@@ -13,8 +13,8 @@
  *
  * Where the device observer was there, a second table says what became of every call that asks the device for work:
  *
- *   calls = matched + failed + captured + no_work + outside + invalid_time + in_flight + abandoned + lost_ring
- *         + lost_shim + dropped + ambiguous + unexplained
+ *   calls = matched + failed + captured + no_work + device_launched + outside + invalid_time + in_flight + abandoned
+ *         + lost_ring + lost_shim + dropped + ambiguous + unexplained
  *
  * It needs the join of both observers (user/join), so readers alone compute it: a footer holds the host's lines and
  * what became of the shim's batches (gpubpf.ProbeCounts), never a device line.
@@ -69,7 +69,8 @@ struct ledger_reason {
 struct ledger_device_line {
 	const char *population;
 	uint64_t calls; /* by the counters; in the file, where the counters are of another moment */
-	uint64_t matched, failed, captured, no_work, outside, invalid_time, in_flight, abandoned;
+	uint64_t matched, failed, captured, no_work, device_launched, outside, invalid_time, in_flight,
+		abandoned;
 	uint64_t lost_ring; /* records of calls, and batches of the shim, that found no way into the file */
 	uint64_t lost_shim, dropped, ambiguous;
 	int64_t unexplained;

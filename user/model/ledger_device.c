@@ -61,6 +61,7 @@ static void fill_line(const struct ledger_input *in, struct ledger *l, unsigned 
 	d->failed = j->failed;
 	d->captured = j->captured;
 	d->no_work = j->no_work;
+	d->device_launched = j->device_launched;
 	d->outside = j->outside;
 	d->invalid_time = j->invalid_time;
 	d->in_flight = j->in_flight;
@@ -85,6 +86,7 @@ static void add_up(struct ledger_device *d)
 		t->failed += n->failed;
 		t->captured += n->captured;
 		t->no_work += n->no_work;
+		t->device_launched += n->device_launched;
 		t->outside += n->outside;
 		t->invalid_time += n->invalid_time;
 		t->in_flight += n->in_flight;
@@ -401,6 +403,13 @@ static void name_device_facts(const struct join_totals *t, struct ledger *l)
 		     "%" PRIu64
 		     " calls were made after the host observer had ended; the device observer saw them",
 		     t->shim_calls_late);
+	if (t->links[JOIN_DEVICE_LAUNCHED])
+		FACT(l, "device_launched", t->links[JOIN_DEVICE_LAUNCHED], "",
+		     "%" PRIu64
+		     " executions were launched by the device itself (the body of a conditional graph node, or a kernel that "
+		     "launches kernels): CUPTI names no call for them. %" PRIu64
+		     " graph launches have no record and one of these behind them; how many each ran cannot be told",
+		     t->links[JOIN_DEVICE_LAUNCHED], l->device.total.device_launched);
 	if (t->links[JOIN_OTHER_CALL])
 		FACT(l, "of_other_calls", t->links[JOIN_OTHER_CALL], "",
 		     "%" PRIu64 " executions were asked for by calls that are no launch, copy or set",

@@ -91,6 +91,8 @@ static const struct column observer_columns[] = {
 	{ "failed", "FAILED", UNIT_COUNT, "returned an error: nothing ran", true },
 	{ "captured", "CAPTURED", UNIT_COUNT, "recorded into a graph: nothing ran", true },
 	{ "no_work", "NO WORK", UNIT_COUNT, "of zero bytes or elements", true },
+	{ "device_launched", "BY DEVICE", UNIT_COUNT, "graph launches without a record of their own: work that the device launched itself "
+	  "starts after them", true },
 	{ "outside", "NOT WATCHED", UNIT_COUNT, "made while the device observer did not watch their process", true },
 	{ "invalid_time", "NO TIME", UNIT_COUNT, "joined, but no record has accepted times", true },
 	{ "in_flight", "IN FLIGHT", UNIT_COUNT, "had not run when the session ended", true },
@@ -312,7 +314,7 @@ static const struct column causality_columns[] = {
 static const struct column orphan_columns[] = {
 	{ "records", "RECORDS", UNIT_COUNT, "records of the device", false },
 	{ "gpu_ns", "TOTAL", UNIT_NS, "sum of their durations", false },
-	{ "link", NULL, UNIT_TEXT, "no_host_call, orphan, ambiguous or other_call", false },
+	{ "link", NULL, UNIT_TEXT, "no_host_call, orphan, ambiguous, other_call or device_launched", false },
 	{ "why", "BECAUSE", UNIT_TEXT, "why they belong to no recorded call", false },
 	{ "what", "WHAT", UNIT_TEXT, "what ran", false },
 	END };

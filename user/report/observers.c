@@ -18,6 +18,7 @@ static int observer_cells(const struct ledger *l, struct rows *rows, const struc
 	row__number(rows, n->failed);
 	row__maybe(rows, host, true, n->captured);
 	row__maybe(rows, host, true, n->no_work);
+	row__number(rows, n->device_launched);
 	row__maybe(rows, host, true, n->outside);
 	row__number(rows, n->invalid_time);
 	row__number(rows, n->in_flight);
@@ -262,12 +263,8 @@ int build_orphans(const struct report *r, struct rows *rows)
 		[JOIN_ORPHAN] = "no call has its correlation id",
 		[JOIN_AMBIGUOUS] = "several calls fit",
 		[JOIN_OTHER_CALL] = "its call asks for no work: an allocation, a synchronization",
-	};
-	static const char *const words[JOIN_LINKS] = {
-		[JOIN_NO_HOST_CALL] = "no_host_call",
-		[JOIN_ORPHAN] = "orphan",
-		[JOIN_AMBIGUOUS] = "ambiguous",
-		[JOIN_OTHER_CALL] = "other_call",
+		[JOIN_DEVICE_LAUNCHED] =
+			"the device launched it itself: a conditional graph node, or a kernel",
 	};
 
 	for (size_t i = 0; i < r->dev->keys.n; i++) {
@@ -280,7 +277,7 @@ int build_orphans(const struct report *r, struct rows *rows)
 				return -ENOMEM;
 			row__number(rows, n->unlinked[k]);
 			row__maybe(rows, n->unlinked_timed[k], true, n->unlinked_ns[k]);
-			if (row__text(rows, words[k]) || row__text(rows, why[k]) ||
+			if (row__text(rows, join_link_name((enum join_link)k)) || row__text(rows, why[k]) ||
 			    display_cell(r, rows, n->key[0]))
 				return -ENOMEM;
 		}

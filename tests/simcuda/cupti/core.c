@@ -281,6 +281,7 @@ __attribute__((constructor)) static void setup(void)
 	sc.opt.early_ns = number("SIMCUPTI_EARLY_NS", 0);
 	sc.opt.flush_ms = number("SIMCUPTI_FLUSH_MS", 0);
 	sc.opt.order_ms = number("SIMCUPTI_ORDER_MS", 5000);
+	sc.opt.device_launched = number("SIMCUPTI_DEVICE_LAUNCHED", 0);
 	sc.opt.hold = number("SIMCUPTI_HOLD", 0) != 0;
 	sc.opt.empty = number("SIMCUPTI_EMPTY", 0) != 0;
 	sc.opt.order = words("SIMCUPTI_ORDER", orders, 3);

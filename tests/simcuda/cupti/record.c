@@ -110,6 +110,19 @@ static bool is_async(const struct sim_work *w)
 }
 
 /* ---- the device ---- */
+static void by_device(CUpti_ActivityKernel10 *r, const struct sc_times *t)
+{
+	struct sc_times turn = *t;
+
+	r->correlationId = r->graphId = 0;
+	r->graphNodeId = 0;
+	for (uint64_t i = 0, n = sc.opt.device_launched; i < n; i++) {
+		turn.start = t->start + (t->end - t->start) * i / n;
+		turn.end = t->start + (t->end - t->start) * (i + 1) / n;
+		sc_emit_work(r, &turn);
+	}
+}
+
 static void kernel(const struct sim_work *w, const struct sc_times *t)
 {
 	CUpti_ActivityKernel10 r = { .kind = on(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
@@ -140,7 +153,10 @@ static void kernel(const struct sim_work *w, const struct sc_times *t)
 	/* 11.0 has padding where the graph's id came later; whoever reads it shall notice. */
 	if (sc.opt.version < 14)
 		r.graphId = 0xa5a5a5a5u;
-	sc_emit_work(&r, t);
+	if (w->graph && sc.opt.device_launched)
+		by_device(&r, t);
+	else
+		sc_emit_work(&r, t);
 }
 
 /* Host, device, array; as CUPTI names the pairs of them. */

@@ -38,6 +38,7 @@ struct sc_options {
 	uint64_t lost, drop, zero, backward; /* SIMCUPTI_LOST, _DROP, _ZERO, _BACKWARD: every N-th; 0: none */
 	uint64_t early_ns;                   /* SIMCUPTI_EARLY_NS */
 	uint64_t flush_ms, order_ms;         /* SIMCUPTI_FLUSH_MS, _ORDER_MS */
+	uint64_t device_launched;            /* SIMCUPTI_DEVICE_LAUNCHED */
 	bool hold;                           /* SIMCUPTI_HOLD */
 	bool empty;                          /* SIMCUPTI_EMPTY */
 	unsigned order, abort;               /* SIMCUPTI_ORDER, _ABORT */
