@@ -348,6 +348,8 @@ enum gpubpf_status_kind {
 	/* gate.h. code: lifecycle, value: readiness, a: reason, with the notes from bit 32 on, b: first touch,
 	 * c: deadline, d: sequence of the file, e: warmup; ns */
 	GPUBPF_STATUS_GATE = 9,
+	/* CUPTI matched the device's clock with MONOTONIC; a: when, b: its error at most, c, d: the same of the time before, 0: none; ns */
+	GPUBPF_STATUS_MATCH = 10,
 };
 
 /* clang-format off */

@@ -20,6 +20,8 @@ static struct {
 	_Atomic uint64_t scratch_free;
 	_Atomic uint64_t unserved;
 	size_t valid[BUFFERS]; /* of a full one */
+	_Atomic bool wide;     /* the next one is */
+	_Atomic bool wide_out; /* the first is, and the bits of the others in it are nobody's */
 } b;
 
 int buffers__map(void)
@@ -41,6 +43,31 @@ int buffers__map(void)
 void buffers__begin(void)
 {
 	atomic_store(&b.unserved, 0);
+}
+
+/* Bits of a wide one. */
+#define WIDE (BUFFERS / 2)
+#define WIDE_BITS ((1ull << WIDE) - 1)
+
+void buffers__widen(void)
+{
+	atomic_store(&b.wide, true);
+}
+
+/* False: some of it is in use. */
+static bool take_wide(void)
+{
+	uint64_t bits = atomic_load(&b.free);
+
+	if (!atomic_exchange(&b.wide, false))
+		return false;
+	while ((bits & WIDE_BITS) == WIDE_BITS) {
+		if (atomic_compare_exchange_weak(&b.free, &bits, bits & ~WIDE_BITS)) {
+			atomic_store(&b.wide_out, true);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* A record begins with its kind, which is never 0. */
@@ -66,13 +93,14 @@ static int take_bit(_Atomic uint64_t *word)
 
 void buffers__requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	int i = take_bit(&b.free);
+	bool wide = atomic_load_explicit(&b.wide, memory_order_relaxed) && take_wide();
+	int i = wide ? 0 : take_bit(&b.free);
 
 	*max_records = 0;
 	if (i >= 0) {
 		atomic_fetch_or(&b.held, 1ull << i);
 		*buffer = b.pool + (size_t)i * BUFFER_BYTES;
-		*size = BUFFER_BYTES;
+		*size = wide ? (size_t)WIDE * BUFFER_BYTES : BUFFER_BYTES;
 		*first_word(*buffer) = 0;
 		return;
 	}
@@ -99,7 +127,7 @@ void buffers__completed(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	}
 	atomic_fetch_and(&b.held, ~(1ull << i));
 	if (!valid) {
-		atomic_fetch_or_explicit(&b.free, 1ull << i, memory_order_release);
+		buffers__release((unsigned)i);
 		return;
 	}
 	b.valid[i] = valid;
@@ -121,7 +149,14 @@ uint8_t *buffers__bytes(unsigned i, size_t *valid)
 
 void buffers__release(unsigned i)
 {
-	atomic_fetch_or_explicit(&b.free, 1ull << i, memory_order_release);
+	uint64_t bits = 1ull << i;
+
+	/* What single ones seldom need goes back to the system. */
+	if (!i && atomic_exchange(&b.wide_out, false)) {
+		bits = WIDE_BITS;
+		madvise(b.pool + WAKE_AT * BUFFER_BYTES, (WIDE - WAKE_AT) * BUFFER_BYTES, MADV_DONTNEED);
+	}
+	atomic_fetch_or_explicit(&b.free, bits, memory_order_release);
 }
 
 uint64_t buffers__held(void)

@@ -19,6 +19,9 @@ int buffers__map(void);
 /* A session: losses from 0. */
 void buffers__begin(void);
 
+/* The next one is as large as half the pool, so that it comes back late; it becomes single ones then. */
+void buffers__widen(void);
+
 /* CUPTI's callbacks. */
 void buffers__requested(uint8_t **buffer, size_t *size, size_t *max_records);
 void buffers__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);

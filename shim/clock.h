@@ -2,6 +2,7 @@
 #ifndef GPUBPF_SHIM_CLOCK_H
 #define GPUBPF_SHIM_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -24,6 +25,18 @@ static inline uint64_t now_ns(void)
 
 /* What CUPTI asks for its times: CLOCK_MONOTONIC. CUPTI's threads and the application's call it. */
 uint64_t clock__timestamp(void);
+
+/*
+ * CUPTI matches the device's clock with ours: when contexts are made or the callback is registered, when the first buffer
+ * after that comes back, and every four seconds. It asks five times within a microsecond then. What passes between two of
+ * these bounds the error; what the clocks drift apart until the next time follows from two errors and the time between them.
+ */
+struct clock_match {
+	uint64_t time; /* 0: none was seen */
+	uint64_t gap;  /* ns; the narrowest between two questions */
+};
+/* The last one and the one before. False: CUPTI is asking right now. */
+bool clock__matches(struct clock_match *last, struct clock_match *before);
 
 /*
  * Fills a to e of a GPUBPF_STATUS_CLOCK: the clocks of one moment, the narrowest of many brackets between two reads of

@@ -137,10 +137,19 @@ void report__counts(const struct report *r, const struct cupti *c)
 {
 	static const enum gpubpf_probe probes[] = { GPUBPF_PROBE_CALLS, GPUBPF_PROBE_ACTIVITY,
 						    GPUBPF_PROBE_NAMES, GPUBPF_PROBE_MODULES };
+	struct clock_match last, before;
 	struct status_batch b;
 
 	b.n = 0;
 	clock__pair(c, status__add(&b, GPUBPF_STATUS_CLOCK, 0, 0, r->session));
+	if (clock__matches(&last, &before) && last.time) {
+		struct gpubpf_status *s = status__add(&b, GPUBPF_STATUS_MATCH, 0, 0, r->session);
+
+		s->a = last.time;
+		s->b = last.gap;
+		s->c = before.time;
+		s->d = before.gap;
+	}
 	for (int i = 1; i < (int)(sizeof(r->losses) / sizeof(r->losses[0])); i++) {
 		if (r->losses[i])
 			status__add(&b, GPUBPF_STATUS_LOSS, i, 0, r->session)->a = r->losses[i];

@@ -28,6 +28,12 @@
 /* The same where CUPTI holds an empty buffer and calls stay without a record. */
 #define QUIET_UNSURE (500 * MS)
 #define POLL_US 5000
+/*
+ * After the clock was registered. The first buffer that comes back makes CUPTI match the clocks for the second time, and
+ * what they drift apart until the third, four seconds later, is the error of both by the time between them: 300 us were
+ * seen where that had been two milliseconds, 1 us after a second.
+ */
+#define HOLD (1000 * MS)
 #define SETTLE_US 200
 #define ACTIVITY_HIT 64
 
@@ -46,6 +52,7 @@ static struct {
 	bool latency;
 	struct unified unified;
 	bool has_timestamp; /* registered, once and for ever */
+	uint64_t hold;      /* until then no buffer is asked back but at the end */
 	cupti_result timestamp_result;
 	uint32_t enabled; /* kinds, a bit each */
 
@@ -125,6 +132,10 @@ static void take_time(void)
 		if (s.cupti.activity_register_timestamp)
 			s.timestamp_result = CUPTI(&s.cupti, activity_register_timestamp, clock__timestamp);
 		s.has_timestamp = s.timestamp_result == ABI_SUCCESS;
+		if (s.has_timestamp && s.report.arming == GPUBPF_ARMED_ATTACH) {
+			s.hold = now_ns() + HOLD;
+			buffers__widen();
+		}
 	}
 	s.report.time_source = s.has_timestamp ? GPUBPF_TIME_MONOTONIC : GPUBPF_TIME_CUPTI;
 	report__facility(&s.report, GPUBPF_FACILITY_TIMESTAMP, s.timestamp_result);
@@ -455,7 +466,8 @@ void session__tick(void)
 {
 	if (s.unified.pending)
 		unified__enable(&s.unified, &s.cupti, &s.report);
-	flush(0);
+	if (now_ns() >= s.hold)
+		flush(0);
 	batch__collect();
 	session__drain();
 }
@@ -514,15 +526,19 @@ static uint64_t quiet_enough(uint64_t held, const struct batch_totals *t)
  */
 static bool await_work(uint64_t deadline)
 {
-	uint64_t held = buffers__held();
+	uint64_t held = buffers__held(), flushed = 0;
 	struct batch_totals t;
 
 	batch__totals(&t);
 	s.last_seen = now_ns();
 	for (;;) {
-		uint64_t now;
+		uint64_t now = now_ns();
 
-		flush(0);
+		/* Where records come by themselves nothing needs to be asked for: a flush under load may not come back. */
+		if (now - s.last_seen >= POLL_US * 1000ull || now - flushed >= 50 * MS) {
+			flush(0);
+			flushed = now;
+		}
 		session__drain();
 		now = now_ns();
 		held &= buffers__held();

@@ -56,7 +56,7 @@ static void free_all(struct join *j)
 
 	clear_procs(j);
 	for (size_t i = 0; i < j->sessions.n; i++)
-		free(session_at(j, i)->pairs);
+		session_clear(session_at(j, i));
 	for (size_t i = 0; i < j->names.n; i++)
 		free(((struct name_id *)hmap__at(&j->names, i))->text);
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)

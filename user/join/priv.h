@@ -159,6 +159,10 @@ struct pair {
 	uint64_t mono, cupti, error;
 };
 
+struct match { /* CUPTI's of the device's clock with ours */
+	uint64_t time, error;
+};
+
 struct session {
 	uint64_t key[2]; /* struct proc *, number */
 	uint32_t number;
@@ -166,6 +170,8 @@ struct session {
 	struct jproc *proc;
 	struct pair *pairs;
 	size_t npairs, room;
+	struct match *matches; /* in time, once settled */
+	size_t nmatches, match_room;
 	bool armed_seen, ended_seen, failed_seen;
 	uint64_t stop;             /* calls that began later were not taken */
 	uint64_t first, last_call; /* of all its items; start of its last call */
@@ -324,6 +330,7 @@ struct session *join_session(struct join *j, struct jproc *p, uint32_t number, b
 void session_hello(struct session *s, const struct gpubpf_hello *h);
 int session_status(struct session *s, const struct gpubpf_status *st);
 int sessions_finish(struct join *j); /* 0 or -ENOMEM */
+void session_clear(struct session *s);
 /* Of an activity's clock; only where session_anchored(). */
 uint64_t session_to_monotonic(const struct session *s, uint64_t t);
 bool session_own_clock(const struct session *s); /* CUPTI's, not CLOCK_MONOTONIC */

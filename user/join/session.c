@@ -74,6 +74,36 @@ static int add_pair(struct session *s, const struct gpubpf_status *st)
 	return 0;
 }
 
+static int add_match(struct session *s, uint64_t time, uint64_t error)
+{
+	struct match *grown;
+
+	if (!time || (s->nmatches && s->matches[s->nmatches - 1].time == time))
+		return 0;
+	if (s->nmatches == s->match_room) {
+		grown = realloc(s->matches, (s->match_room ? s->match_room * 2 : 8) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		s->matches = grown;
+		s->match_room = s->match_room ? s->match_room * 2 : 8;
+	}
+	s->matches[s->nmatches++] = (struct match){ time, error };
+	return 0;
+}
+
+static int add_matches(struct session *s, const struct gpubpf_status *st)
+{
+	int rc = add_match(s, st->c, st->d);
+
+	return rc ? rc : add_match(s, st->a, st->b);
+}
+
+void session_clear(struct session *s)
+{
+	free(s->pairs);
+	free(s->matches);
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -101,6 +131,8 @@ int session_status(struct session *s, const struct gpubpf_status *st)
 		return 0;
 	case GPUBPF_STATUS_CLOCK:
 		return add_pair(s, st);
+	case GPUBPF_STATUS_MATCH:
+		return add_matches(s, st);
 	case GPUBPF_STATUS_FAILED:
 		if (!s->failed_seen) { /* the first reason stands */
 			pub->reason = st->code;
@@ -178,6 +210,44 @@ static int pair_order(const void *a, const void *b)
 	return x->cupti < y->cupti ? -1 : x->cupti > y->cupti;
 }
 
+static int match_order(const void *a, const void *b)
+{
+	const struct match *x = a, *y = b;
+
+	return x->time != y->time ? (x->time < y->time ? -1 : 1)
+				  : (x->error > y->error) - (x->error < y->error);
+}
+
+static uint64_t scaled(uint64_t error, uint64_t ns, uint64_t over)
+{
+	__uint128_t r = (__uint128_t)error * ns / (over ? over : 1);
+
+	return r > UINT64_MAX ? UINT64_MAX : (uint64_t)r;
+}
+
+/*
+ * Between its matches CUPTI goes by a rate that it has of the last two: off by as much as the errors of both over the time
+ * between them. What came before the second it places between the two.
+ */
+static uint64_t bound_matches(struct session *s)
+{
+	uint64_t worst = 0, until = larger(s->pub.ended, s->last_call), from = s->pub.armed_from;
+
+	if (s->nmatches)
+		qsort(s->matches, s->nmatches, sizeof(*s->matches), match_order);
+	for (size_t i = 1; i < s->nmatches; i++) {
+		const struct match *a = &s->matches[i - 1], *b = &s->matches[i];
+		uint64_t next = i + 1 < s->nmatches ? s->matches[i + 1].time : larger(until, b->time);
+
+		if (b->time == a->time || next < from)
+			continue;
+		worst = larger(worst, add_clamped(larger(a->error, b->error),
+						  scaled(add_clamped(a->error, b->error), next - b->time,
+							 b->time - a->time)));
+	}
+	return worst;
+}
+
 /* A bound holds between pairs when the clocks part no further in between than from one pair to the next. */
 static void bound_clock(struct session *s)
 {
@@ -197,7 +267,7 @@ static void bound_clock(struct session *s)
 			step = larger(step, distance(offset_of(p), offset_of(p - 1)));
 	}
 	s->pub.has_clock_error = s->npairs != 0;
-	s->pub.clock_error_ns = add_clamped(worst, step);
+	s->pub.clock_error_ns = add_clamped(add_clamped(worst, step), bound_matches(s));
 }
 
 /* ---- The whole ---- */

@@ -210,6 +210,19 @@ static void settle(struct buffer *b, uint64_t now, int64_t offset)
 	}
 }
 
+/* With the first buffer that goes back after the clock was registered, and every four seconds. */
+static void match_clocks(uint64_t now)
+{
+	static unsigned changes;
+	static uint64_t last;
+
+	if (changes == sc.clock_changes && now - last < 4000000000ull)
+		return;
+	changes = sc.clock_changes;
+	last = now;
+	sc_match_clocks();
+}
+
 /* Takes out what may go back to the client. Under act.lock. */
 static struct buffer *collect(bool flush, bool forced)
 {
@@ -219,6 +232,8 @@ static struct buffer *collect(bool flush, bool forced)
 
 	if (act.full || (act.current && act.current->npending))
 		offset = clock_offset();
+	if (act.full || (act.current && act.current->used && flush))
+		match_clocks(now);
 	for (struct buffer *b = act.full; b; b = b->next)
 		settle(b, now, offset);
 	if (act.current)

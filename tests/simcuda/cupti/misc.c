@@ -152,6 +152,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 		return sc_leave(&call, CUPTI_ERROR_INVALID_PARAMETER);
 	sc.clock = funcTimestamp;
 	sc.clock_changes++;
+	sc_match_clocks();
 	return sc_leave(&call, CUPTI_SUCCESS);
 }
 

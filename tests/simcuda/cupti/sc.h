@@ -84,6 +84,8 @@ const struct sim_private *sc_attach(void); /* NULL: no simulated driver */
 void sc_lock_driver(const struct sim_private *d);
 uint64_t sc_monotonic(void);
 uint64_t sc_timestamp(void); /* what the client's clock says, or CLOCK_REALTIME */
+void sc_match_clocks(
+	void); /* asks five times in a row, as the real one when it matches the device's clock with ours */
 
 /* ---- callback.c ---- */
 void sc_callback_setup(const struct sim_private *d);
