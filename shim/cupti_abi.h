@@ -2,7 +2,7 @@
 /*
  * What of CUPTI's binary interface we use, so that the tree builds on a machine with no CUDA. For CUPTI 11.0 to 13.x
  * on 64-bit Linux. Each list below makes our definitions, and shim/abi_check.c holds the same list, and every field,
- * against NVIDIA's headers wherever they are installed (11.8, 12.4 and 13.0 were; markers and unified memory: 13.0).
+ * against NVIDIA's headers wherever they are installed (11.8, 12.6 and 13.0 were).
  *
  * CUPTI only ever appends to a record (the numbered CUpti_ActivityKernel4, 5, …): one struct, the longest, stands
  * here for all of them, and a field is read only when cuptiGetVersion() is at least its CUPTI_SINCE_*.
@@ -21,7 +21,6 @@
 #define CUPTI_SINCE_11_2 15
 #define CUPTI_SINCE_11_6 17
 #define CUPTI_SINCE_11_8 18
-#define CUPTI_SINCE_12_0 19
 #define CUPTI_SINCE_12_2 20
 #define CUPTI_SINCE_12_8 26
 #define CUPTI_SINCE_13_0 130000
@@ -41,6 +40,7 @@
 	X(ACTIVITY_KIND_INVALID, 0) X(ACTIVITY_KIND_MEMCPY, 1) X(ACTIVITY_KIND_MEMSET, 2) X(ACTIVITY_KIND_KERNEL, 3) \
 	X(ACTIVITY_KIND_DRIVER, 4) X(ACTIVITY_KIND_MARKER, 12) X(ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 1) \
 	X(ACTIVITY_FLAG_MARKER_START, 2) X(ACTIVITY_FLAG_MARKER_END, 4) X(ACTIVITY_OBJECT_THREAD, 2) \
+	X(ACTIVITY_KIND_MARKER_DATA, 13) X(ACTIVITY_FLAG_MARKER_COLOR_ARGB, 2) \
 	X(ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 25) X(ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE, 1) \
 	X(ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, 1) \
 	X(ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 2) \
@@ -223,11 +223,11 @@ struct cupti_kernel {
 	uint32_t graph;              /* 11.1 */
 	void *access_policy;         /* 11.2, Kernel6 */
 	uint32_t channel, chan_type; /* 11.6, Kernel7 */
-	uint32_t cluster[3];         /* 11.8, Kernel8 */
+	uint32_t cluster[3];         /* 11.8, Kernel8 and 9 at once */
 	uint32_t cluster_policy;
 	uint64_t local_total_v2;
-	uint32_t cluster_potential, clusters_active; /* 12.0, Kernel9 */
-	uint8_t device_launched;                     /* 13.0, Kernel10 */
+	uint32_t cluster_potential, clusters_active;
+	uint8_t device_launched; /* 13.0, Kernel10 */
 	uint8_t padding3[7];
 };
 
@@ -356,6 +356,23 @@ struct cupti_marker {
 	uint32_t pad;
 	const char *name;   /* NULL: the end of a range */
 	const char *domain; /* NULL: the default one */
+};
+
+/* CUpti_ActivityMarkerData and 2; what follows category is not used. */
+struct cupti_marker_data {
+	uint32_t kind;
+	uint32_t flags;
+	uint32_t id;
+	uint32_t payload_kind;
+	uint64_t payload;
+	uint32_t color, category;
+};
+
+/* nvtxPayloadData_t: what the payload of GPUBPF_PAYLOAD_EXTENDED points to. CUPTI has allocated both parts for us. */
+struct cupti_payload {
+	uint64_t schema;
+	size_t size;
+	void *payload;
 };
 
 /* CUpti_ActivityExternalCorrelation. */
