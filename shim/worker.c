@@ -148,7 +148,7 @@ static void serve(bool armed)
 
 /*
  * CUPTI that came up on this thread beside the application's first context crashed the application at a launch in 4 of
- * 220 runs (driver 580, CUPTI 13.0: that context had no pool for records), in none when the context was there
+ * 170 runs (driver 580, CUPTI 13.0: that context had no pool for records), in none when the context was there
  * before. So a young process gets the time to make it; of contexts that are not primary ones the driver tells nothing.
  */
 static bool settled(void)

@@ -118,3 +118,22 @@ SIMCUPTI_DEVICE_LAUNCHED=5 "$GPUBPF" record -q -f -o "$T/while.gpubpf" -- "$SIM/
 check C24_launches_are_explained "0 uncontradicted 200 0 3000" \
 	"$? $(inspect while '"\(.verdict) \(.device.ledger.total.device_launched) \(.device.ledger.total.unexplained) \(.device.executions.links.device_launched)"')"
 check_has C24_report_says_so "the device launched it itself" "$("$GPUBPF" report --section orphans --json "$T/while.gpubpf")"
+
+# CUPTI matches the clocks when the shim's is registered, and when the first buffer comes back: a second lies between them.
+rm -f "$T/go"
+mkfifo "$T/go"
+CUDA_INJECTION64_PATH=$SHIM SIMCUPTI_LOG=$T/cupti "$SIM/launchloop" --step --launches 100 <"$T/go" >/dev/null 2>"$T/ready" &
+P=$!
+exec 9>"$T/go"
+wait_for 20 grep -q ready "$T/ready"
+"$GPUBPF" record -q -f -o "$T/matched.gpubpf" -d 2s -p $P 2>"$T/err" &
+R=$!
+sleep 0.4
+for n in 1 2 3 4 5 6 7 8; do echo >&9; sleep 0.1; done
+wait $R
+kill -9 $P
+wait $P 2>/dev/null
+exec 9>&-
+apart=$(awk '/cuptiActivityRegisterTimestampCallback/ && !from { from = $2 } /! complete/ && !to { to = $2 } END { printf "%d", (to - from) / 1000000 }' "$T/cupti")
+if [ "$apart" -ge 900 ] && [ "$apart" -le 1500 ]; then ok C18_matches_are_a_second_apart; else not_ok C18_matches_are_a_second_apart "$apart ms"; fi
+check C18_their_error_is_in_the_capture "uncontradicted true" "$(inspect matched '"\(.verdict) \(.device.sessions[0].clock_error_ns < 20000)"')"

@@ -123,6 +123,19 @@ MAYBE void clock_pair(uint64_t mono, uint64_t cupti, uint64_t error)
 	batch_of(GPUBPF_PROBE_STATUS, &s, sizeof(s), 1);
 }
 
+MAYBE void match(uint64_t time, uint64_t error, uint64_t before, uint64_t its_error)
+{
+	struct gpubpf_status s = { .kind = GPUBPF_STATUS_MATCH,
+				   .session = w.session,
+				   .time = w.now,
+				   .a = time,
+				   .b = error,
+				   .c = before,
+				   .d = its_error };
+
+	batch_of(GPUBPF_PROBE_STATUS, &s, sizeof(s), 1);
+}
+
 MAYBE void hello(uint32_t time_source)
 {
 	struct gpubpf_hello h = { .abi = GPUBPF_SHIM_ABI,

@@ -339,6 +339,46 @@ T(C17_C19_times_of_cuptis_own_clock_by_pairs)
 	end();
 }
 
+/* CUPTI goes by a rate of its last two matches: what that can be off grows with the time since. */
+T(C18_the_error_of_cuptis_own_matches_is_part_of_the_bound)
+{
+	static const struct {
+		uint64_t between, until, bound;
+	} cases[] = {
+		{ 1000000, 1000000000, 100 + 200 + 300000 }, /* (100 + 200) ns in 1 ms, for a second */
+		{ 1000000000, 1000000000, 100 + 200 + 300 },
+		{ 0, 1000000000, 100 }, /* one match alone says nothing */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t first, second;
+
+		ready();
+		arm();
+		clock_pair(5000, 5020, 80);
+		first = w.now;
+		second = first + cases[i].between;
+		match(first, 100, 0, 0);
+		if (cases[i].between)
+			match(second, 200, first, 100); /* each time the one before comes again */
+		w.now = second + cases[i].until;
+		disarm();
+		feed();
+		CHECKF(join__session(w.j, 0)->clock_error_ns - cases[i].bound < 50, "%lu, not %lu",
+		       (unsigned long)join__session(w.j, 0)->clock_error_ns, (unsigned long)cases[i].bound);
+		end();
+	}
+	/* a hostile one overflows nothing */
+	ready();
+	arm();
+	clock_pair(5000, 5020, 80);
+	match(UINT64_MAX, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX);
+	disarm();
+	feed();
+	CHECK(join__session(w.j, 0)->clock_error_ns == UINT64_MAX);
+	end();
+}
+
 T(C18_starts_before_entries_are_counted_listed_and_left_as_they_are)
 {
 	const struct join_totals *t;

@@ -169,6 +169,33 @@ T(launches_and_their_records)
 	       "%zu and %zu hits", got.hits[GPUBPF_PROBE_ACTIVITY], got.hits[GPUBPF_PROBE_CALLS]);
 }
 
+/* CUPTI asks five times in a row when it matches the clocks, and once at other times. */
+T(C18_questions_that_lie_together_are_a_match)
+{
+	struct clock_match last, before;
+	uint64_t first = 0;
+
+	for (int round = 0; round < 2; round++) {
+		uint64_t began;
+
+		clock__timestamp();
+		usleep(1000);
+		began = now_ns();
+		for (int i = 0; i < 5; i++)
+			clock__timestamp();
+		CHECK(clock__matches(&last, &before));
+		CHECK(last.time >= began && last.time <= now_ns() && last.gap <= (last.time - began) / 4 + 1);
+		if (round)
+			CHECKF(before.time == first, "%lu, not %lu", (unsigned long)before.time,
+			       (unsigned long)first);
+		first = last.time;
+		usleep(1000);
+	}
+	usleep(1000);
+	clock__timestamp();
+	CHECK(clock__matches(&last, &before) && last.time == first);
+}
+
 /* R4: a sparse stream waits for no full buffer, once the clocks are matched. */
 T(one_launch_does_not_wait)
 {
