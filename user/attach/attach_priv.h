@@ -16,7 +16,8 @@ struct attach {
 	struct gpubpf_bpf *skel;
 	struct attach_opts opts;
 	enum attach_method method;
-	struct bpf_link *life[4];
+	struct bpf_link *life[4], *switches[2];
+	struct attach_latency latency;
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
@@ -29,6 +30,10 @@ struct attach {
 uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
+/* latency.c: before the load; switches are watched from activate on. */
+int attach_latency_prepare(struct attach *a, struct err *err);
+int attach_latency_activate(struct attach *a, struct err *err);
+void attach_latency_detach(struct attach *a);
 int attach_keep_link(struct attach *a, int fd);
 void attach_links_close(struct attach_links *l, size_t down_to);
 

@@ -28,6 +28,10 @@ static void count(struct inspection *s, const struct gpubpf_rec *rec)
 	case GPUBPF_REC_SHIM:
 		s->batches++;
 		return;
+	case GPUBPF_REC_LATENCY:
+		s->breakdowns++;
+		s->breakdowns_irq += !!(((const struct gpubpf_latency *)rec)->flags & GPUBPF_LATENCY_IRQ);
+		return;
 	}
 }
 
