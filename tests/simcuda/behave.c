@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,10 @@ struct helper {
 	pthread_mutex_t lock;
 	sem_t ready;
 	unsigned ms;
-	int fd, other_fd;
+	int fd;
 	char *page;
+	_Atomic int over;
+	struct helper *other;
 };
 
 struct usage {
@@ -172,12 +175,15 @@ static void do_read(unsigned ms, struct usage *from)
 	close(fds[1]);
 }
 
+/* More than a pseudo terminal holds, whatever moves on inside it meanwhile. */
 static void *write_more(void *arg)
 {
+	static char text[131072];
 	struct helper *h = arg;
 
-	if (write(h->fd, "x", 1) != 1)
+	if (write(h->fd, text, sizeof(text)) < 0)
 		abort();
+	h->over = 1;
 	return NULL;
 }
 
@@ -187,8 +193,9 @@ static void *read_late(void *arg)
 	char text[65536];
 
 	nap(h->ms);
-	while (read(h->fd, text, sizeof(text)) > 0)
-		;
+	while (!h->other->over)
+		if (read(h->fd, text, sizeof(text)) < 0)
+			sched_yield();
 	return NULL;
 }
 
@@ -209,6 +216,7 @@ static void do_ioctl(unsigned ms, struct usage *from)
 	fcntl(master, F_SETFL, O_NONBLOCK);
 	writer.fd = slave;
 	reader.fd = master;
+	reader.other = &writer;
 	start(&writer, write_more, 0);
 	nap(SETTLE_MS);
 	start(&reader, read_late, ms);
