@@ -6,6 +6,7 @@
 #include "model/apitab.h"
 
 struct bpf_program;
+struct gpubpf_bpf;
 
 struct attach_links {
 	int *fds;
@@ -30,7 +31,10 @@ struct attach {
 uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
-/* latency.c: before the load; switches are watched from activate on. */
+/* latency.c: what the kernel can tell; what of it the object is to use (NULL: nothing of --latency is loaded). */
+int attach_latency_probe(struct attach_latency *l);
+void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l);
+/* Before the load; switches are watched from activate on. */
 int attach_latency_prepare(struct attach *a, struct err *err);
 int attach_latency_activate(struct attach *a, struct err *err);
 void attach_latency_detach(struct attach *a);

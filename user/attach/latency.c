@@ -46,41 +46,56 @@ static unsigned nvidia_devices(uint32_t majors[NVIDIA_MAJORS])
 	return n;
 }
 
-int attach_latency_prepare(struct attach *a, struct err *err)
+int attach_latency_probe(struct attach_latency *l)
 {
-	struct attach_latency *l = &a->latency;
-	uint32_t majors[NVIDIA_MAJORS] = { 0 };
-	bool on = a->opts.latency;
-	struct btf *btf;
+	struct btf *btf = btf__load_vmlinux_btf();
 
-	if (on && a->opts.entry_only)
-		return err_set(err, -ENOTSUP,
-			       "--latency needs return probes, which this kernel does not let stand safely");
-	/* the helpers came in 5.11, for other kinds of program than ours in 5.12 */
-	l->task_storage = on && libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
-			  libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_storage_get, NULL) == 1;
-	bpf_map__set_autocreate(a->skel->maps.lat_storage, l->task_storage);
-	bpf_map__set_autocreate(a->skel->maps.lat_hash, on && !l->task_storage);
-	bpf_program__set_autoload(a->skel->progs.on_switch, on);
-	bpf_program__set_autoload(a->skel->progs.on_wakeup, on);
-	if (!on)
-		return 0;
-	if (a->opts.max_threads && !l->task_storage)
-		bpf_map__set_max_entries(a->skel->maps.lat_hash, a->opts.max_threads);
-	btf = btf__load_vmlinux_btf();
+	*l = (struct attach_latency){ 0 };
 	if (!btf)
-		return err_set(err, -ENOTSUP,
-			       "--latency needs the kernel's type information (/sys/kernel/btf/vmlinux): %s",
-			       strerror(errno));
+		return -errno;
 	l->irq = btf__find_by_name_kind(btf, "cpu_irqtime", BTF_KIND_VAR) > 0;
 	l->throttled = has_member(btf, "task_struct", "throttled") ||
 		       (has_member(btf, "cfs_rq", "throttle_count") &&
 			has_member(btf, "sched_entity", "cfs_rq"));
 	btf__free(btf);
+	/* the helpers came in 5.11, for other kinds of program than ours in 5.12 */
+	l->task_storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
+			  libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_task_storage_get, NULL) == 1;
+	return 0;
+}
+
+void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l)
+{
+	bpf_map__set_autocreate(skel->maps.lat_storage, l && l->task_storage);
+	bpf_map__set_autocreate(skel->maps.lat_hash, l && !l->task_storage);
+	skel->rodata->latency = !l ? LATENCY_OFF : l->task_storage ? LATENCY_STORAGE : LATENCY_HASH;
+	skel->rodata->latency_irq = l && l->irq;
+	skel->rodata->latency_throttled = l && l->throttled;
+}
+
+int attach_latency_prepare(struct attach *a, struct err *err)
+{
+	struct attach_latency *l = &a->latency;
+	uint32_t majors[NVIDIA_MAJORS] = { 0 };
+	int e;
+
+	bpf_program__set_autoload(a->skel->progs.on_switch, a->opts.latency);
+	bpf_program__set_autoload(a->skel->progs.on_wakeup, a->opts.latency);
+	attach_latency_set(a->skel, NULL);
+	if (!a->opts.latency)
+		return 0;
+	if (a->opts.entry_only)
+		return err_set(err, -ENOTSUP,
+			       "--latency needs return probes, which this kernel does not let stand safely");
+	e = attach_latency_probe(l);
+	if (e)
+		return err_set(err, e,
+			       "--latency needs the kernel's type information (/sys/kernel/btf/vmlinux): %s",
+			       strerror(-e));
+	attach_latency_set(a->skel, l);
+	if (a->opts.max_threads && !l->task_storage)
+		bpf_map__set_max_entries(a->skel->maps.lat_hash, a->opts.max_threads);
 	l->nvidia_devices = nvidia_devices(majors);
-	a->skel->rodata->latency = l->task_storage ? LATENCY_STORAGE : LATENCY_HASH;
-	a->skel->rodata->latency_irq = l->irq;
-	a->skel->rodata->latency_throttled = l->throttled;
 	memcpy((void *)a->skel->rodata->nvidia_majors, majors, sizeof(majors));
 	return 0;
 }
