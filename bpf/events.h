@@ -111,7 +111,7 @@ enum gpubpf_wait {
 /* The time of an interval is on_cpu, and of a thread that left its processor what struct gpubpf_latency_off has. */
 struct gpubpf_latency_part {
 	__u64 on_cpu; /* user and kernel mode; interrupts and what a hypervisor took count as this */
-	__u64 irq;    /* of on_cpu: interrupts that came meanwhile; GPUBPF_LATENCY_IRQ */
+	__u64 irq; /* of on_cpu: interrupts that came meanwhile; with GPUBPF_LATENCY_IRQ, which nothing sets yet */
 	__u32 faults; /* page faults, major ones too; those that the kernel met for it as well */
 	__u32 major_faults;
 };

@@ -76,10 +76,6 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
-struct irqtime {
-	__u64 total;
-};
-
 struct task_struct {
 	struct sched_entity se;
 	unsigned int __state; /* Linux 5.14 */

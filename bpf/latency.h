@@ -28,9 +28,6 @@ enum { LAT_NEW, LAT_ON_CPU, LAT_READY, LAT_BLOCKED };
 
 static const struct lat zero_lat;
 
-/* Interrupts on each processor (kernel/sched/cputime.c); absent without CONFIG_IRQ_TIME_ACCOUNTING. */
-extern const struct irqtime cpu_irqtime __ksym __weak;
-
 /* Of the running thread. */
 static __always_inline struct lat *lat_own(__u32 tid)
 {
@@ -49,16 +46,6 @@ static __always_inline struct lat *lat_of(struct task_struct *task, __u32 tid)
 static __always_inline int is_watched(__u32 tid)
 {
 	return watched[tid & (WATCHED - 1)];
-}
-
-static __always_inline __u64 irq_ns(void)
-{
-	const struct irqtime *t;
-
-	if (!latency_irq)
-		return 0;
-	t = bpf_this_cpu_ptr(&cpu_irqtime);
-	return t->total;
 }
 
 /* ---- Points: by the thread itself ---- */
@@ -82,7 +69,6 @@ static __always_inline void lat_begin(__u32 tid)
 	}
 	l->tid = tid;
 	l->cpu = bpf_get_smp_processor_id();
-	l->irq_since = irq_ns();
 	l->since = bpf_ktime_get_ns();
 	l->state = LAT_ON_CPU;
 	__sync_fetch_and_add(&watched[tid & (WATCHED - 1)], 1);
@@ -120,24 +106,21 @@ static __always_inline void point_faults(struct lat_point *p)
 static __always_inline void point_take(struct lat *l, struct lat_point *p)
 {
 	volatile __u32 *number = &l->number;
-	__u64 now, irq;
+	__u64 now;
 
 	if (l->state != LAT_ON_CPU) { /* it runs, so it was switched in and that was not seen */
 		l->sum.missed++;
 		l->number++;
 		l->since = bpf_ktime_get_ns();
-		l->irq_since = irq_ns();
 		l->state = LAT_ON_CPU;
 	}
 	for (int i = 0; i < POINT_TRIES; i++) {
 		p->number = *number;
 		barrier();
 		p->off = l->sum;
-		irq = irq_ns();
 		now = bpf_ktime_get_ns();
 		p->t = now;
 		p->on_cpu = l->on_cpu + (now - l->since);
-		p->irq = l->irq + (irq > l->irq_since ? irq - l->irq_since : 0);
 		barrier();
 		if (p->number == *number)
 			break;
@@ -179,7 +162,7 @@ static __always_inline void fill_part(struct gpubpf_latency_part *r, const struc
 				      const struct lat_point *to)
 {
 	r->on_cpu = to->on_cpu - from->on_cpu;
-	r->irq = to->irq - from->irq;
+	r->irq = 0;
 	r->faults = to->faults - from->faults;
 	r->major_faults = to->major_faults - from->major_faults;
 }
@@ -204,7 +187,7 @@ static __always_inline void fill_off(struct gpubpf_latency_off *r, const struct 
 static __always_inline void fill_latency(struct gpubpf_latency *r, const struct lat *l, __u64 id)
 {
 	r->kind = GPUBPF_REC_LATENCY;
-	r->flags = (l->before.t ? GPUBPF_LATENCY_GAP : 0) | (l->now.irq ? GPUBPF_LATENCY_IRQ : 0) |
+	r->flags = (l->before.t ? GPUBPF_LATENCY_GAP : 0) |
 		   (latency_throttled ? GPUBPF_LATENCY_THROTTLED : 0);
 	r->tgid = id >> 32;
 	r->tid = (__u32)id;
@@ -350,15 +333,10 @@ static __always_inline int is_throttled(struct task_struct *task)
 
 static __always_inline void charge_own(struct lat *l, __u64 now)
 {
-	__u64 ran = now - l->since, irq = irq_ns() - l->irq_since;
-
-	if (l->state != LAT_ON_CPU) {
+	if (l->state == LAT_ON_CPU)
+		l->on_cpu += now - l->since;
+	else
 		l->sum.missed++;
-		return;
-	}
-	l->on_cpu += ran;
-	if ((__s64)irq > 0)
-		l->irq += irq < ran ? irq : ran;
 }
 
 static __always_inline void switch_out(struct task_struct *task, __u64 preempted, __u64 now)
@@ -417,7 +395,6 @@ static __always_inline void switch_in(struct task_struct *task, __u64 now)
 		l->sum.migrations++;
 	l->number++;
 	l->cpu = cpu;
-	l->irq_since = irq_ns();
 	l->since = now;
 	l->state = LAT_ON_CPU;
 }

@@ -50,7 +50,7 @@ struct thread {
 /* With --latency (latency.h): what the sums of a thread are at one moment. */
 struct lat_point {
 	__u64 t;
-	__u64 on_cpu, irq;
+	__u64 on_cpu;
 	__u64 faults, major_faults; /* of the thread's whole life */
 	__u32 number, reserved;
 	struct gpubpf_latency_off off;
@@ -60,13 +60,12 @@ struct lat {
 	/* by switches and wakeups */
 	__u64 since; /* the state holds from here on */
 	__u64 woken; /* of a blocked thread; 0: it still is */
-	__u64 irq_since;
 	__u32 state, cause;
 	__u32 throttled;
 	__u32 cpu;
 	__u32 number; /* of switches */
 	__u32 reserved;
-	__u64 on_cpu, irq;
+	__u64 on_cpu;
 	struct gpubpf_latency_off sum;
 	/* by the thread itself */
 	__u32 tid;
@@ -97,9 +96,9 @@ const volatile __u8 has_view;      /* the recorder is in a pid namespace of its 
 const volatile __u32 view_inum;
 const volatile __u8 never; /* 0, which the compiler does not know */
 
-const volatile __u8 latency;                        /* where `struct lat` is kept */
-const volatile __u8 latency_irq, latency_throttled; /* the kernel tells */
-const volatile __u32 nvidia_majors[NVIDIA_MAJORS];  /* character devices of the GPU's driver; 0: none */
+const volatile __u8 latency;                       /* where `struct lat` is kept */
+const volatile __u8 latency_throttled;             /* the kernel tells */
+const volatile __u32 nvidia_majors[NVIDIA_MAJORS]; /* character devices of the GPU's driver; 0: none */
 
 /* How many threads with such a number keep a struct lat: what tells all other threads at each switch of the machine. */
 #define WATCHED 16384

@@ -48,7 +48,7 @@ enum attach_method attach__method(const struct attach *a);
 /* What the kernel can tell of where a call's time went. */
 struct attach_latency {
 	bool task_storage; /* else a table by thread id: for kernels before 5.12 */
-	bool irq, throttled;
+	bool throttled;
 	unsigned nvidia_devices; /* kinds of character device of the GPU's driver */
 };
 struct attach_latency attach__latency(const struct attach *a);

@@ -53,7 +53,6 @@ int attach_latency_probe(struct attach_latency *l)
 	*l = (struct attach_latency){ 0 };
 	if (!btf)
 		return -errno;
-	l->irq = btf__find_by_name_kind(btf, "cpu_irqtime", BTF_KIND_VAR) > 0;
 	l->throttled = has_member(btf, "task_struct", "throttled") ||
 		       (has_member(btf, "cfs_rq", "throttle_count") &&
 			has_member(btf, "sched_entity", "cfs_rq"));
@@ -69,7 +68,6 @@ void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l)
 	bpf_map__set_autocreate(skel->maps.lat_storage, l && l->task_storage);
 	bpf_map__set_autocreate(skel->maps.lat_hash, l && !l->task_storage);
 	skel->rodata->latency = !l ? LATENCY_OFF : l->task_storage ? LATENCY_STORAGE : LATENCY_HASH;
-	skel->rodata->latency_irq = l && l->irq;
 	skel->rodata->latency_throttled = l && l->throttled;
 }
 

@@ -2,7 +2,6 @@
 #include "inspect/latency.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "events.h"
 #include "inspect/jsonsafe.h"
@@ -82,18 +81,9 @@ void inspect_latency_record_json(const struct gpubpf_latency *r, json_t *o)
 	json_object_set_new(o, "gap", parts(&b));
 }
 
-/* It is in the kernel's types, and switched off in the running kernel. */
-static bool irq_is_off(const struct inspection *s, const char *cause)
-{
-	return s->breakdowns && !s->breakdowns_irq && !strcmp(cause, "irq");
-}
-
-#define IRQ_OFF "switched off in this kernel: no processor has counted any (in on_cpu)"
-
 void inspect_latency_text(const struct inspection *s, FILE *f)
 {
 	const Gpubpf__Latency *l = s->meta->latency;
-	bool first = true, off = false;
 	char buf[FMT_NUM];
 
 	if (!l && !s->breakdowns)
@@ -103,17 +93,10 @@ void inspect_latency_text(const struct inspection *s, FILE *f)
 		return;
 	fputs("  told: ", f);
 	for (size_t i = 0; i < l->n_cause; i++) {
-		if (irq_is_off(s, l->cause[i])) {
-			off = true;
-			continue;
-		}
-		fputs(first ? "" : ", ", f);
+		fputs(i ? ", " : "", f);
 		fmt_put_safe(f, l->cause[i]);
-		first = false;
 	}
 	putc('\n', f);
-	if (off)
-		fputs("  absent: irq: " IRQ_OFF "\n", f);
 	for (size_t i = 0; i < l->n_absent; i++) {
 		fputs("  absent: ", f);
 		fmt_put_safe(f, l->absent[i]->what);
@@ -145,12 +128,8 @@ json_t *inspect_latency_json(const struct inspection *s)
 	json_put_text(o, "store", l->store);
 	told = json_array();
 	none = json_array();
-	for (size_t i = 0; i < l->n_cause; i++) {
-		if (irq_is_off(s, l->cause[i]))
-			absent(none, "irq", IRQ_OFF);
-		else
-			json_array_append_new(told, json_safe_string(l->cause[i]));
-	}
+	for (size_t i = 0; i < l->n_cause; i++)
+		json_array_append_new(told, json_safe_string(l->cause[i]));
 	for (size_t i = 0; i < l->n_absent; i++)
 		absent(none, l->absent[i]->what, l->absent[i]->why);
 	json_object_set_new(o, "told", told);

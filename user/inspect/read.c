@@ -30,7 +30,6 @@ static void count(struct inspection *s, const struct gpubpf_rec *rec)
 		return;
 	case GPUBPF_REC_LATENCY:
 		s->breakdowns++;
-		s->breakdowns_irq += !!(((const struct gpubpf_latency *)rec)->flags & GPUBPF_LATENCY_IRQ);
 		return;
 	}
 }

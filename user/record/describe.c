@@ -84,8 +84,8 @@ static void describe_latency(const struct attach_latency *l, struct latency_mess
 	tell(m, true, "switches", NULL);
 	tell(m, true, "migrations", NULL);
 	tell(m, true, "page_faults", NULL);
-	tell(m, l->irq, "irq",
-	     "this kernel does not keep the time of interrupts (CONFIG_IRQ_TIME_ACCOUNTING; in on_cpu)");
+	tell(m, false, "irq",
+	     "interrupts that came meanwhile are in on_cpu: every interrupt of the machine would have to be traced");
 	tell(m, false, "user_kernel",
 	     "user and kernel mode are counted as one: every system call of the machine would have to be traced");
 	tell(m, false, "page_fault_cpu",
