@@ -32,6 +32,9 @@ struct inspection {
 	bool host_left_out;  /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
 	struct model *own_model; /* what the join stands on where the caller has no model */
 	struct ledger ledger;
+	/* Set after inspection__open(): of a caller's own model, sees every call once. 0 or a negative errno. */
+	model_call_fn *tap;
+	void *tap_arg;
 };
 
 /* Zeroes *s, opens the capture. What fails leaves it so that inspection__close() is right. */
@@ -46,6 +49,8 @@ int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct 
  * and it must live as long as the inspection. A capture with nothing of the shim's costs no more than the model.
  */
 int inspection__read_model(struct inspection *s, struct model *m, struct err *err);
+/* -ESRCH: the model's filter asks for a process or thread that the capture has not. */
+int inspection__check_filter(const struct inspection *s, const struct model *m, struct err *err);
 void inspection__close(struct inspection *s);
 
 /* Returns 0 or -ENOMEM; whether the stream took it is the caller's to ask. */
