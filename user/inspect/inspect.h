@@ -34,8 +34,6 @@ struct inspection {
 	struct ledger ledger;
 	/* Set after inspection__open(): of a caller's own model, sees every call once. 0 or a negative errno. */
 	model_call_fn *tap;
-	/* Likewise: sees every record that is no call and none of the shim's, once. May be NULL. */
-	int (*tap_record)(const struct gpubpf_rec *rec, void *arg);
 	void *tap_arg;
 };
 

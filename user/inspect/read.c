@@ -65,12 +65,8 @@ static int begin_join(struct inspection *s, struct model *m)
 
 static int feed(const struct inspection *s, struct model *m, const struct gpubpf_rec *rec)
 {
-	int r = 0;
+	int r = model__add(m, rec);
 
-	if (s->tap_record && m != s->own_model && rec->kind != GPUBPF_REC_CALL && rec->kind != GPUBPF_REC_SHIM)
-		r = s->tap_record(rec, s->tap_arg);
-	if (!r)
-		r = model__add(m, rec);
 	if (!r && s->join && rec->kind != GPUBPF_REC_CALL)
 		r = join__record(s->join, rec);
 	return r;

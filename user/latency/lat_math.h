@@ -8,11 +8,11 @@
 
 /* What the way of a call's work to the device consists of, in the order of precedence. */
 enum lat_part {
-	LAT_CALL,      /* inside the call: from its entry to its return, or to the start where that came first */
-	LAT_STREAM,    /* until what ran before in the same stream had ended, pauses between such things included */
-	LAT_WAIT,      /* until what it had to wait for in other streams had ended: an event, the default stream */
-	LAT_OTHERS,    /* what follows, while other streams of the device ran something: no dependency is known */
-	LAT_QUEUED,    /* of the rest: from CUPTI's time of queueing to that of submission, or to the start without it */
+	LAT_CALL, /* inside the call: from its entry to its return, or to the start where that came first */
+	LAT_STREAM, /* until what ran before in the same stream had ended, pauses between such things included */
+	LAT_WAIT, /* until what it had to wait for in other streams had ended: an event, the default stream */
+	LAT_OTHERS, /* what follows, while other streams of the device ran something: no dependency is known */
+	LAT_QUEUED, /* of the rest: from CUPTI's time of queueing to that of submission, or to the start without it */
 	LAT_SUBMITTED, /* of the rest: from CUPTI's time of submission to the start */
 	LAT_UNKNOWN,   /* what remains */
 	LAT_PARTS,
@@ -92,7 +92,7 @@ struct lat_feature {
  */
 struct lat_study {
 	struct lat_dist dist;
-	struct hist split;              /* of those whose parts are known */
+	struct hist split;               /* of those whose parts are known */
 	struct hist part[LAT_PARTS_MAX]; /* ns of the part, in the bucket of the whole */
 	struct hist had[LAT_PARTS_MAX];  /* calls that had some of it */
 	struct hmap features;            /* struct lat_feature */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of each measure are called, and how a record gives those of a call. */
+/* What measures and their parts are called. */
 #include "latency/lat.h"
 
 const struct lat_words lat_measures[LAT_MEASURES] = {
 	[LAT_OWN] = { "own", "entry → return" },
 	[LAT_START] = { "start", "entry → start on the GPU" },
 	[LAT_QUEUE] = { "queue", "return → start on the GPU" },
-};
-
-const struct lat_words lat_causes[] = {
-	{ NULL, NULL },
 };
 
 static const struct lat_words parts[LAT_PARTS + 1] = {
@@ -22,24 +18,17 @@ static const struct lat_words parts[LAT_PARTS + 1] = {
 	[LAT_UNKNOWN] = { "unknown", "not known; nothing was seen to run" },
 };
 
-const struct lat_words *lat_part_words(enum lat_measure m, unsigned i)
+struct lat_words lat_part_words(enum lat_measure m, unsigned i)
 {
-	const struct lat_words *w = m == LAT_OWN ? &lat_causes[i] : &parts[i];
-
-	return w->key ? w : NULL;
+	if (m != LAT_OWN)
+		return parts[i];
+	return i < BREAKDOWN_CAUSES ? (struct lat_words){ breakdown_names[i], breakdown_words[i] }
+				    : (struct lat_words){ NULL, NULL };
 }
 
 unsigned lat_part_count(enum lat_measure m)
 {
-	unsigned n = 0;
-
-	while (lat_part_words(m, n))
-		n++;
-	return n;
+	return m == LAT_OWN ? (unsigned)BREAKDOWN_CAUSES : (unsigned)LAT_PARTS;
 }
 
-bool lat_inside__of(const struct gpubpf_rec *rec, uint32_t *tgid, uint32_t *tid, struct lat_inside *in)
-{
-	(void)rec, (void)tgid, (void)tid, (void)in;
-	return false;
-}
+_Static_assert(BREAKDOWN_CAUSES <= LAT_PARTS_MAX && LAT_PARTS <= LAT_PARTS_MAX, "room");
