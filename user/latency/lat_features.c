@@ -62,7 +62,7 @@ static const struct lat_words kinds[LAT_F_KINDS] = {
 	[LAT_F_BYTES] = { "bytes", "size" },
 	[LAT_F_FIRST_KERNEL] = { "first_of_kernel", "first launch of this kernel and shape" },
 	[LAT_F_FIRST_THREAD] = { "first_of_thread", "first call of its thread" },
-	[LAT_F_PAUSE] = { "pause", "its thread's call before was over for" },
+	[LAT_F_PAUSE] = { "pause", "time since its thread's call before" },
 	[LAT_F_NESTED] = { "nested", "made other traced calls inside" },
 	[LAT_F_FAILED] = { "failed", "returned an error" },
 	[LAT_F_CAPTURED] = { "captured", "recorded into a graph" },
@@ -102,8 +102,10 @@ static int value_text(const struct latency *l, const struct lat_fact *f, char **
 	case LAT_F_PAUSE:
 		for (uint64_t i = 0; i < f->value; i++)
 			ten *= 10;
-		return asprintf(out, "%s %s%s", kinds[f->kind].text, f->value ? "at least " : "less than ",
-				fmt_ns(a, f->value ? ten * 1000 : 10000));
+		return f->value ? asprintf(out, "came %s or more after its thread's call before",
+					   fmt_ns(a, ten * 1000))
+				: asprintf(out, "came less than %s after its thread's call before",
+					   fmt_ns(a, 10000));
 	default:
 		return asprintf(out, "%s", kinds[f->kind].text);
 	}
