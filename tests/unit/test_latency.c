@@ -86,7 +86,7 @@ T(nothing_known_is_said_to_be_unknown_R14)
 T(bars_hold_every_value_once)
 {
 	struct lat_dist d = { 0 };
-	struct lat_bin bins[16];
+	struct lat_bin bins[24];
 	uint64_t n = 0;
 	unsigned nbins;
 
@@ -103,6 +103,9 @@ T(bars_hold_every_value_once)
 	CHECK(lat_bar(UINT64_MAX) < LAT_BARS);
 	nbins = lat_bins(&d, bins, 16);
 	CHECK(nbins <= 16);
+	for (unsigned i = 0; i < nbins; i++)
+		n -= bins[i].n;
+	CHECK(n == 0);
 	lat_dist__clear(&d);
 	for (uint64_t v = 1000; v < 30000; v += 100)
 		CHECK(lat_dist__add(&d, v) == 0);

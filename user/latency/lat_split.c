@@ -141,6 +141,7 @@ int lat_dist__merge(struct lat_dist *into, const struct lat_dist *from)
 void lat_dist__clear(struct lat_dist *d)
 {
 	hist__clear(&d->h);
+	*d = (struct lat_dist){ 0 };
 }
 
 /* The row that a bar falls into when each power of ten is cut into 9, 3 (1, 2, 5) or 1. */
@@ -173,9 +174,8 @@ unsigned lat_bins(const struct lat_dist *d, struct lat_bin *bins, unsigned max)
 	while (last + 1 < LAT_BARS && row_of(last + 1, all_cuts[cuts]) == row_of(last, all_cuts[cuts]))
 		last++;
 	for (unsigned b = first; b <= last; b++) {
-		if (b == first || row_of(b, all_cuts[cuts]) != row_of(b - 1, all_cuts[cuts])) {
-			if (n == max)
-				break;
+		/* too few rows even for powers of ten: the last one holds what is left */
+		if (b == first || (n < max && row_of(b, all_cuts[cuts]) != row_of(b - 1, all_cuts[cuts]))) {
 			bins[n++] = (struct lat_bin){ .from = lat_bar_from(b) };
 		}
 		bins[n - 1].n += d->bar[b];
