@@ -146,7 +146,10 @@ T(the_slow_are_one_in_a_hundred)
 	lat_facts__add(&rest, 7, 2);
 	CHECK(!lat_study__tail(&s, &t));
 	for (uint64_t i = 0; i < 1000; i++) {
-		uint64_t ns = i < 10 ? 1000000 + i * 100000 : 1000, parts[2] = { ns / 2, ns - ns / 2 };
+		uint64_t ns = i < 10   ? 1000000 + i * 100000
+			      : i < 20 ? 500000
+				       : 1000,
+			 parts[2] = { ns / 2, ns - ns / 2 };
 
 		CHECK(lat_study__add(&s, ns, parts, 2, i < 10 ? &first : &rest) == 0);
 	}
