@@ -71,7 +71,7 @@ int lat_kernel__number(struct latency *l, const struct view *v, uint32_t *ref, b
 			return -ENOMEM;
 		k->key = key;
 	}
-	*ref = (uint32_t)there->number + 1;
+	*ref = there->number < l->nkernels ? (uint32_t)there->number + 1 : 0;
 	return 0;
 }
 
