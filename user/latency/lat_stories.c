@@ -77,8 +77,14 @@ static void inside(const struct latency *l, const struct lat_story *s, FILE *f)
 			latency__api_name(l, s->beside[i].api),
 			fmt_ns(t, s->beside[i].ret - s->beside[i].entry));
 	}
-	if (!p->has_ret)
+}
+
+/* Its return stands where its time puts it: what a call asks for can run before that. */
+static void returned_by(const struct lat_pick *p, uint64_t t, bool *done, FILE *f)
+{
+	if (*done || !p->has_ret || p->ret > t)
 		return;
+	*done = true;
 	at(f, p, p->ret);
 	fputs("returned\n", f);
 }
@@ -100,19 +106,23 @@ static int put_activity(const struct latency *l, uint32_t ref, FILE *f)
 static int on_device(const struct latency *l, const struct lat_pick *p, FILE *f)
 {
 	char t[FMT_NUM];
+	bool returned = false;
 	int rc = 0;
 
 	if (!p->has_start) {
+		returned_by(p, UINT64_MAX, &returned, f);
 		if (!latency__no_device(l))
 			fprintf(f, "    %20snothing that ran with valid times is joined to it\n", "");
 		return 0;
 	}
 	if (p->prev && p->prev_end > p->entry && p->prev_end <= p->start) {
+		returned_by(p, p->prev_end, &returned, f);
 		at(f, p, p->prev_end);
 		fputs("the stream's work before it ended: ", f);
 		rc = put_activity(l, p->prev, f);
 		putc('\n', f);
 	}
+	returned_by(p, p->start, &returned, f);
 	if (p->waited_unknown)
 		fprintf(f, "    %20shad to wait for an event; what that stood for is not in the capture\n",
 			"");
@@ -125,8 +135,10 @@ static int on_device(const struct latency *l, const struct lat_pick *p, FILE *f)
 	if (!rc)
 		rc = put_activity(l, p->activity, f);
 	fprintf(f, "%s\n", p->early ? " (before its call, by the clocks)" : "");
+	returned_by(p, p->end, &returned, f);
 	at(f, p, p->end);
 	fprintf(f, "ended, after %s\n", fmt_ns(t, p->end - p->start));
+	returned_by(p, UINT64_MAX, &returned, f);
 	return rc;
 }
 

@@ -106,7 +106,7 @@ static int parts(FILE *f, int y, const struct lat_study *s, enum lat_measure m)
 {
 	uint64_t all[LAT_PARTS_MAX], slow[LAT_PARTS_MAX], n;
 	struct lat_tail t;
-	char line[200];
+	char line[200], count[FMT_NUM], from[FMT_NUM];
 
 	if (!lat_study__tail(s, &t) || !s->split.n)
 		return y;
@@ -115,10 +115,11 @@ static int parts(FILE *f, int y, const struct lat_study *s, enum lat_measure m)
 		all[i] = s->part[i].n / s->split.n;
 		slow[i] = n ? hist__from(&s->part[i], t.from) / n : 0;
 	}
-	snprintf(line, sizeof(line), "Where the time went, %s", lat_measures[m].text);
+	snprintf(line, sizeof(line), "Where the time went, %s; slow: the %s of %s and more",
+		 lat_measures[m].text, fmt_count(count, t.slow), fmt_ns(from, t.from));
 	y = heading(f, y, line);
 	y = part_bar(f, y, "average", m, all);
-	y = part_bar(f, y, "slowest 1 %", m, slow);
+	y = part_bar(f, y, "slow", m, slow);
 	for (unsigned i = 0; i < lat_part_count(m); i++) {
 		if (!s->part[i].n)
 			continue;

@@ -329,7 +329,7 @@ static const struct column split_columns[] = {
 	{ "mean_ns", "average", UNIT_NS, "of all calls whose parts are known", false },
 	{ "share", "share", UNIT_SHARE, "of the whole time", false },
 	{ "slow_calls", NULL, UNIT_COUNT, "slow calls whose parts are known", false },
-	{ "slow_mean_ns", "slowest 1 %", UNIT_NS, "average of the slow calls", false },
+	{ "slow_mean_ns", "slow", UNIT_NS, "average of the slow calls", false },
 	{ "total_ns", NULL, UNIT_NS, "sum", false },
 	{ "slow_from_ns", NULL, UNIT_NS, "from here on a call is slow", false },
 	{ 0 }

@@ -173,7 +173,7 @@ static void histograms(const struct latency *l, FILE *f, bool color)
 
 static void parts(const struct lat_study *s, unsigned population, enum lat_measure m, FILE *f, bool color)
 {
-	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM], d[FMT_NUM];
+	char a[FMT_NUM], b[FMT_NUM], c[FMT_NUM], d[FMT_NUM], share[64];
 	struct lat_tail t;
 	uint64_t slow, slow_ns;
 
@@ -184,7 +184,11 @@ static void parts(const struct lat_study *s, unsigned population, enum lat_measu
 	fprintf(f, ", %s: %s of %s %s; slow: the %s of %s and more\n", lat_measures[m].text,
 		fmt_count(a, s->split.n), fmt_count(b, s->dist.h.n), api_population_names[population],
 		fmt_count(c, t.slow), fmt_ns(d, t.from));
-	fprintf(f, "  %12s  %7s  %12s  %7s\n", "average", "", "slowest 1 %", "");
+	/* calls of one length are slow together */
+	snprintf(share, sizeof(share), "slowest %s",
+		 t.slow > lat_slowest(s->dist.h.n) ? fmt_percent(a, (double)t.slow / (double)s->dist.h.n)
+						   : "1 %");
+	fprintf(f, "  %12s  %7s  %14s  %7s\n", "average", "", share, "");
 	slow_ns = 0;
 	for (unsigned i = 0; i < lat_part_count(m); i++)
 		slow_ns += hist__from(&s->part[i], t.from);
@@ -193,13 +197,13 @@ static void parts(const struct lat_study *s, unsigned population, enum lat_measu
 
 		if (!all)
 			continue;
-		fprintf(f, "  %12s  %7s  %12s  %7s  %s\n", fmt_ns(a, all / s->split.n),
+		fprintf(f, "  %12s  %7s  %14s  %7s  %s\n", fmt_ns(a, all / s->split.n),
 			fmt_percent(b, s->split.sum ? (double)all / (double)s->split.sum : 0),
 			fmt_ns(c, slow ? of_slow / slow : 0),
 			fmt_percent(d, slow_ns ? (double)of_slow / (double)slow_ns : 0),
 			lat_part_words(m, i).text);
 	}
-	fprintf(f, "  %12s  %7s  %12s  %7s  the whole\n", fmt_ns(a, s->split.sum / s->split.n), "",
+	fprintf(f, "  %12s  %7s  %14s  %7s  the whole\n", fmt_ns(a, s->split.sum / s->split.n), "",
 		fmt_ns(c, slow ? slow_ns / slow : 0), "");
 }
 
