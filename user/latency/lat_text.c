@@ -133,39 +133,67 @@ static void histogram(const struct lat_dist *d, const char *what, const char *sh
 	}
 }
 
-/* Of the entry points and launch keys that took most of the time. */
+static const struct lat_group *group_at(const struct latency *l, bool kernels, size_t i)
+{
+	return kernels ? &l->kernel[i].group : &l->api[i];
+}
+
+static bool has_histogram(const struct latency *l, bool kernels, size_t i)
+{
+	const struct api *a;
+
+	if (!group_at(l, kernels, i)->d[LAT_OWN])
+		return false;
+	if (kernels || i >= l->napis)
+		return true;
+	a = apitab__get(l->in.tab, (uint32_t)i);
+	return a && latency__shown(l, api_population_index(a));
+}
+
+/* The one that took most of the time behind `last`; n: none. */
+static size_t next_group(const struct latency *l, bool kernels, size_t n, size_t last)
+{
+	uint64_t limit = last < n ? group_at(l, kernels, last)->d[LAT_OWN]->h.sum : UINT64_MAX, most = 0;
+	size_t best = n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t sum;
+
+		if (!has_histogram(l, kernels, i))
+			continue;
+		sum = group_at(l, kernels, i)->d[LAT_OWN]->h.sum;
+		if (sum > limit || (sum == limit && last < n && i <= last) || (best < n && sum <= most))
+			continue;
+		best = i;
+		most = sum;
+	}
+	return best;
+}
+
+static void histograms_of(const struct latency *l, bool kernels, size_t i, FILE *f, bool color)
+{
+	const struct lat_group *g = group_at(l, kernels, i);
+	char shape[128] = "";
+
+	if (kernels)
+		lat_kernel__shape(&l->kernel[i], shape, sizeof(shape));
+	for (int m = 0; m < LAT_MEASURES; m++)
+		if (g->d[m])
+			histogram(g->d[m], kernels ? l->kernel[i].display : latency__api_name(l, (unsigned)i),
+				  shape, (enum lat_measure)m, f, color);
+}
+
+/* Of the entry point and the launch key that took most of the time; of all that were asked for by name. */
 static void histograms(const struct latency *l, FILE *f, bool color)
 {
-	char shape[128];
-
 	for (int kernels = 0; kernels < 2; kernels++) {
-		size_t n = kernels ? l->nkernels : l->napis + JOIN_POPULATIONS, best = 0;
-		uint64_t most = 0;
+		size_t n = kernels ? l->nkernels : l->napis + JOIN_POPULATIONS, i = n;
+		uint64_t left = (kernels ? l->o.nkernels : l->o.napis) ? l->o.rows : 1;
 
-		for (size_t i = 0; i < n; i++) {
-			const struct lat_group *g = kernels ? &l->kernel[i].group : &l->api[i];
-			const struct lat_dist *d = g->d[LAT_OWN];
-
-			if (!kernels && i < l->napis &&
-			    (!apitab__get(l->in.tab, (uint32_t)i) ||
-			     !latency__shown(l, api_population_index(apitab__get(l->in.tab, (uint32_t)i)))))
-				continue;
-			if (d && d->h.sum >= most) {
-				most = d->h.sum;
-				best = i + 1;
-			}
-		}
-		for (int m = 0; best && m < LAT_MEASURES; m++) {
-			const struct lat_group *g = kernels ? &l->kernel[best - 1].group : &l->api[best - 1];
-
-			if (g->d[m] && kernels)
-				histogram(g->d[m], l->kernel[best - 1].display,
-					  lat_kernel__shape(&l->kernel[best - 1], shape, sizeof(shape)),
-					  (enum lat_measure)m, f, color);
-			else if (g->d[m])
-				histogram(g->d[m], latency__api_name(l, (unsigned)(best - 1)), "",
-					  (enum lat_measure)m, f, color);
-		}
+		if (!left)
+			left = n;
+		for (; left && (i = next_group(l, kernels, n, i)) < n; left--)
+			histograms_of(l, kernels, i, f, color);
 	}
 }
 
