@@ -112,19 +112,22 @@ latency_inside_calls()
 }
 latency_inside_calls
 
-# Every launch waits for a lock for 5 ms and more, as the kernel's own accounting has it.
+# Every launch waits for a lock for about 20 ms, longer where the machine has no time for the thread that lets go of it.
+# test_latency.sh holds the records against the kernel's own accounting; here they are the truth.
 latency_names_what_blocked_a_call()
 {
 	local bad=() waited
-	LD_LIBRARY_PATH=$SIM SIMCUDA_DO=cuLaunchKernel:futex:5 SIMCUDA_DO_LOG=$T/do "$GPUBPF" record -q --latency -o "$T/futex" -- \
-		"$SIM/queued" --rounds 5 >"$T/out" 2>"$T/err" || bad+=("$(cat "$T/err")")
-	waited=$(awk '{ s += $5 - $6 - $7 } END { printf "%.0f", s / NR }' "$T/do")
-	near "$T/futex" 'part("launches", "own", "futex")["mean_ns"]' "$waited"
+	LD_LIBRARY_PATH=$SIM SIMCUDA_FAST=1 SIMCUDA_DO=cuLaunchKernel:futex:20 "$GPUBPF" record -q --no-shim \
+		--latency -o "$T/futex" -- "$SIM/launchloop" --launches 5 >"$T/out" 2>"$T/err" || bad+=("$(cat "$T/err")")
+	waited=$("$GPUBPF" inspect --records --json "$T/futex" | jq -s 'map(select(.record == "latency")) | map(.call.ns.futex) | add')
+	[ "$waited" -gt 90000000 ] || bad+=("waited for $waited ns in all")
+	is "$T/futex" 'sum(x["total_ns"] for x in s("parts") if (x["measure"], x["part"]) == ("own", "futex"))' "$waited"
+	is "$T/futex" 'part("launches", "own", "futex")["mean_ns"] > 18000000' True
 	is "$T/futex" '[(x["slow_share"], x["other_share"]) for x in s("differences") if x["measure"] == "own" and x["feature"] == "futex"]' \
 		'[(1.0, 1.0)]'
-	is "$T/futex" 'all(x["inside"]["futex_ns"] >= 5000000 for x in r["stories"] if x["measure"] == "own")' True
-	is "$T/futex" 'all(sum(v for k, v in x["inside"].items() if k.endswith("_ns")) == x["return_ns"] for x in r["stories"] if x["measure"] == "own")' True
-	"$GPUBPF" latency "$T/futex" | grep -q '[0-9] ms  *[0-9.]* %  *[0-9.]* ms  *[0-9.]* %  blocked in futex' || bad+=('text')
+	is "$T/futex" '[x["inside"]["futex_ns"] > 18000000 for x in r["stories"] if x["population"] == "launches"]' '[True, True, True]'
+	is "$T/futex" 'all(sum(v for k, v in x["inside"].items() if k.endswith("_ns")) == x["return_ns"] for x in r["stories"])' True
+	"$GPUBPF" latency "$T/futex" | grep -q '[0-9] ms  *[0-9.]* %  *[0-9.]* ms  *[0-9.]* %  blocked in futex$' || bad+=('text')
 	result latency_names_what_blocked_a_call "${bad[@]}"
 }
 latency_names_what_blocked_a_call
