@@ -93,7 +93,7 @@ latency_tells_stories()
 	is "$T/q" 'len([x for x in r["stories"] if x["measure"] == "start"])' 5 -n 5 --kernel awaiting
 	is "$T/q" 'set((x["before"]["api"], x["waited_for_event"]) for x in r["stories"] if x["measure"] == "start")' \
 		"{('cuStreamWaitEvent', True)}" --kernel awaiting
-	is "$T/q" 'all(x["before"]["return_ns"] <= 0 < x["return_ns"] <= x["start_ns"] < x["end_ns"] for x in r["stories"] if x["measure"] == "start")' True --kernel awaiting
+	is "$T/q" 'all(x["before"]["return_ns"] <= 0 < x["return_ns"] and 0 < x["start_ns"] < x["end_ns"] for x in r["stories"] if x["measure"] == "start")' True --kernel awaiting
 	is "$T/q" 'r["stories"]' '[]' -n 0
 	"$GPUBPF" latency --kernel behind "$T/q" >"$T/out"
 	grep -q "the stream's work before it ended: hold" "$T/out" || bad+=('no word of what was before')
