@@ -10,6 +10,10 @@
  *   arch_caller()         the return address, at function entry
  *   arch_frame_waits()    whether the return address of a call that was entered at `sp` is still the trampoline
  *   arch_words()          the register arguments into words[0 … ARCH_REG_WORDS-1]
+ *   arch_syscall()        of the registers that a task came into the kernel with: the system call's number, negative
+ *                         when it is none, and its first argument
+ *   ARCH_IS_FUTEX(), …    of such a number
+ *   ARCH_STACK_BYTES      size of a kernel stack, where the kernel's types do not say it
  *
  * The layout of the context is UAPI on both (arch/…/include/uapi/asm/ptrace.h).
  */

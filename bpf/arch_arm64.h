@@ -12,6 +12,31 @@ struct pt_regs { /* struct user_pt_regs */
 	__u64 sp, pc, pstate;
 };
 
+/* include/uapi/asm-generic/unistd.h */
+#define ARCH_IS_FUTEX(nr) ((nr) == 98 || (nr) == 449 || (nr) == 455)
+#define ARCH_IS_IOCTL(nr) ((nr) == 29)
+#define ARCH_IS_POLL(nr) ((nr) == 22 || (nr) == 72 || (nr) == 73 || (nr) == 441)
+#define ARCH_IS_SLEEP(nr) ((nr) == 101 || (nr) == 115)
+#define ARCH_STACK_BYTES 16384
+
+/* What the kernel has behind struct user_pt_regs; the number is -1 in an exception or interrupt. */
+struct pt_regs___kernel {
+	__u64 orig_x0;
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+
+static __always_inline __s64 arch_syscall(const void *regs, __u32 *arg0)
+{
+	const struct pt_regs___kernel *r = regs;
+	__u64 x0 = 0;
+	__s32 nr = -1;
+
+	bpf_core_read(&x0, sizeof(x0), &r->orig_x0);
+	bpf_core_read(&nr, sizeof(nr), &r->syscallno);
+	*arg0 = (__u32)x0;
+	return nr;
+}
+
 static __always_inline __u64 arch_ip(const struct pt_regs *ctx)
 {
 	return ctx->pc;

@@ -12,6 +12,24 @@ struct pt_regs {
 		ss;
 };
 
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define ARCH_IS_FUTEX(nr) ((nr) == 202 || (nr) == 449 || (nr) == 455)
+#define ARCH_IS_IOCTL(nr) ((nr) == 16)
+#define ARCH_IS_POLL(nr)                                                                                     \
+	((nr) == 7 || (nr) == 23 || (nr) == 232 || (nr) == 270 || (nr) == 271 || (nr) == 281 || (nr) == 441)
+#define ARCH_IS_SLEEP(nr) ((nr) == 35 || (nr) == 230)
+#define ARCH_STACK_BYTES 16384
+
+/* orig_ax is -1 in an exception or interrupt. */
+static __always_inline __s64 arch_syscall(const void *regs, __u32 *arg0)
+{
+	struct pt_regs r = { .orig_ax = -1 };
+
+	bpf_probe_read_kernel(&r, sizeof(r), regs);
+	*arg0 = (__u32)r.di;
+	return (__s64)r.orig_ax;
+}
+
 static __always_inline __u64 arch_ip(const struct pt_regs *ctx)
 {
 	return ctx->ip;

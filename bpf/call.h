@@ -4,6 +4,7 @@
 #define GPUBPF_CALL_H
 
 #include "cookie.h"
+#include "latency.h"
 #include "maps.h"
 #include "row.h"
 #include "stack.h"
@@ -352,6 +353,8 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 		state = thread_begin(id >> 32, tid, &t);
 		if (state == THREAD_FOREIGN)
 			return 1;
+		if (latency && t)
+			lat_begin(tid);
 	}
 	c = counts_of(api);
 	if (!c)
@@ -393,6 +396,11 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	}
 	count_one(depth ? &c->nested : &c->entered);
 	t->depth = depth + 1;
+	if (latency && !depth) {
+		now = lat_enter(tid);
+		if (now)
+			f->t_entry = now;
+	}
 	return 0;
 }
 
@@ -428,7 +436,9 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 	struct thread *t;
 	struct frame *f;
 
-	now = bpf_ktime_get_ns();
+	now = latency ? lat_now(tid) : 0;
+	if (!now)
+		now = bpf_ktime_get_ns();
 	t = bpf_map_lookup_elem(&threads, &tid);
 	if (!t || t->tgid != id >> 32 || t->tracer)
 		return 0;
@@ -450,6 +460,8 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 			count_one(&c->failed);
 		count_result(api, result);
 	}
+	if (latency && !depth)
+		lat_return(id, f->t_entry);
 	count_one(emit_call(f, id, depth, now, result) ? &c->recorded : &c->lost_ring);
 	return 0;
 }

@@ -20,10 +20,11 @@ struct gpubpf_rec {
 };
 
 enum gpubpf_rec_kind {
-	GPUBPF_REC_CALL = 1, /* struct gpubpf_call: a traced call that returned (or, entry only, began) */
-	GPUBPF_REC_TASK = 2, /* struct gpubpf_task: life of a traced process or thread */
-	GPUBPF_REC_XID = 3,  /* struct gpubpf_xid: GPU error reported by the kernel driver */
-	GPUBPF_REC_SHIM = 4, /* struct gpubpf_shim: one batch of the device observer */
+	GPUBPF_REC_CALL = 1,    /* struct gpubpf_call: a traced call that returned (or, entry only, began) */
+	GPUBPF_REC_TASK = 2,    /* struct gpubpf_task: life of a traced process or thread */
+	GPUBPF_REC_XID = 3,     /* struct gpubpf_xid: GPU error reported by the kernel driver */
+	GPUBPF_REC_SHIM = 4,    /* struct gpubpf_shim: one batch of the device observer */
+	GPUBPF_REC_LATENCY = 5, /* struct gpubpf_latency: where the time of a call went */
 };
 
 /* gpubpf_rec.flags of a call. Absence is a flag, never a value inside a field. */
@@ -92,6 +93,68 @@ struct gpubpf_task {
 	__u64 time;
 	__u64 start_time; /* of the process, boot-time clock, as /proc/PID/stat field 22 before its division */
 	char comm[16];
+};
+
+/* What a thread waited for while it was blocked, by what it had asked the kernel for. */
+enum gpubpf_wait {
+	GPUBPF_WAIT_FUTEX = 0,
+	GPUBPF_WAIT_IOCTL_NVIDIA = 1, /* on a character device of the GPU's driver */
+	GPUBPF_WAIT_IOCTL = 2,        /* on anything else */
+	GPUBPF_WAIT_POLL = 3,         /* poll, select, epoll */
+	GPUBPF_WAIT_SLEEP = 4,        /* nanosleep, clock_nanosleep */
+	GPUBPF_WAIT_FAULT = 5, /* in a page fault of user space; one inside a system call is that call's */
+	GPUBPF_WAIT_OTHER = 6, /* any other system call, stopped by a signal or a debugger */
+	GPUBPF_WAITS = 7,
+	GPUBPF_WAITS_ROOM = 8,
+};
+
+/* The time of an interval is on_cpu, and of a thread that left its processor what struct gpubpf_latency_off has. */
+struct gpubpf_latency_part {
+	__u64 on_cpu; /* user and kernel mode; interrupts and what a hypervisor took count as this */
+	__u64 irq; /* of on_cpu: interrupts that came meanwhile; with GPUBPF_LATENCY_IRQ, which nothing sets yet */
+	__u32 faults; /* page faults, major ones too; those that the kernel met for it as well */
+	__u32 major_faults;
+};
+
+/* All times, with on_cpu, add up to the interval's length, unless `missed` is not 0. */
+struct gpubpf_latency_off {
+	__u64 runqueue; /* wanted to run: preempted, or woken and not yet on a processor */
+	__u64 throttled; /* the same, put aside because its control group's quota was used up; GPUBPF_LATENCY_THROTTLED */
+	__u64 blocked[GPUBPF_WAITS_ROOM]; /* enum gpubpf_wait */
+	__u32 voluntary, involuntary;     /* switches away from the thread */
+	__u32 migrations;                 /* times that it came back on another processor */
+	__u32 missed; /* switches that were not seen: the time before each is in none of the above */
+	__u32 ioctl_major; /* of the character device whose ioctl was the last to block the thread so far; 0: none */
+	__u32 reserved;
+};
+
+enum gpubpf_latency_flags {
+	GPUBPF_LATENCY_GAP = 1u << 0, /* t_before and gap are there: not the thread's first measured call */
+	GPUBPF_LATENCY_OFF = 1u
+			     << 1, /* struct gpubpf_latency_long; else the thread never left its processor */
+	GPUBPF_LATENCY_IRQ = 1u << 2,       /* the kernel tells how long interrupts took */
+	GPUBPF_LATENCY_THROTTLED = 1u << 3, /* it tells who is throttled; else that time is in runqueue */
+};
+
+/*
+ * Of one call made by the application (depth 0), with `record --latency`. Comes right before its GPUBPF_REC_CALL
+ * among the records of the thread; tgid, tid and t_entry say which it is.
+ */
+struct gpubpf_latency {
+	__u16 kind;
+	__u16 size;
+	__u32 flags; /* enum gpubpf_latency_flags */
+	__u32 tgid;
+	__u32 tid;
+	__u64 t_entry;
+	__u64 t_return;
+	__u64 t_before; /* return of the measured call before it, of this thread: gap is from there to t_entry */
+	struct gpubpf_latency_part call, gap;
+};
+
+struct gpubpf_latency_long {
+	struct gpubpf_latency head;
+	struct gpubpf_latency_off call, gap;
 };
 
 struct gpubpf_xid {
@@ -474,6 +537,8 @@ enum gpubpf_global {
 	GPUBPF_G_OTHER_PROCESS = 3, /* hits by processes that are not targets */
 	GPUBPF_G_RESULT_FULL = 4,   /* failures whose code found no room in the table of results */
 	GPUBPF_G_TRACER_CALLS = 5,  /* calls by the shim's own thread: no workload, otherwise ignored */
+	GPUBPF_G_LATENCY_LOST = 6,  /* breakdowns of calls that found no room in the ring */
+	GPUBPF_G_LATENCY_FULL = 7,  /* threads that found no room where their time is kept */
 	GPUBPF_G_MAX = 16,
 };
 
@@ -485,6 +550,9 @@ _Static_assert(__builtin_offsetof(struct gpubpf_call, result) == 32, "wire");
 _Static_assert(__builtin_offsetof(struct gpubpf_call, out) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_task) == 72, "wire");
 _Static_assert(sizeof(struct gpubpf_xid) == 184, "wire");
+_Static_assert(sizeof(struct gpubpf_latency) == 88, "wire");
+_Static_assert(sizeof(struct gpubpf_latency_off) == 104, "wire");
+_Static_assert(sizeof(struct gpubpf_latency_long) == 296, "wire");
 _Static_assert(sizeof(struct gpubpf_shim) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_hello) == 264, "wire");
 _Static_assert(sizeof(struct gpubpf_shim_call) == 40, "wire");

@@ -16,6 +16,7 @@ typedef unsigned char bool; /* bpf_helpers.h of newer libbpf names it */
 #include "kernel.h"
 #include "events.h"
 #include "call.h"
+#include "latency.h"
 #include "shim.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -153,6 +154,8 @@ static __always_inline void thread_end(__u32 tid)
 	if (!t)
 		return;
 	row_flush(t);
+	if (latency)
+		lat_end(tid);
 	for (__u32 i = 0; i < OPEN_CALLS && i < t->depth; i++) {
 		struct frame *f = frame_at(t, i);
 
@@ -193,6 +196,34 @@ int on_exit(struct raw_tp_args *ctx)
 	} else if (t) {
 		emit_task(task, GPUBPF_TASK_THREAD_EXIT, 0, 0, BPF_RB_NO_WAKEUP);
 	}
+	return 0;
+}
+
+/* (bool preempt, prev, next, …) on every kernel. Nearly all of the machine's switches end at the first test. */
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	int out = is_watched(prev->pid), in = is_watched(next->pid);
+	__u64 now;
+
+	if (!out && !in)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (out)
+		switch_out(prev, ctx[0], now);
+	if (in)
+		switch_in(next, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (is_watched(task->pid))
+		wake(task);
 	return 0;
 }
 

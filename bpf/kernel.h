@@ -46,7 +46,42 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 };
 
+struct inode {
+	unsigned short i_mode;
+	__u32 i_rdev;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+union thread_union { /* as large as a kernel stack */
+	unsigned long stack[1];
+};
+
+struct cfs_rq {
+	int throttle_count;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
+	struct sched_entity se;
+	unsigned int __state; /* Linux 5.14 */
+	void *stack;
+	struct files_struct *files;
+	unsigned long min_flt, maj_flt;
 	struct mm_struct *mm;
 	unsigned long sas_ss_sp, sas_ss_size;
 	int pid;
@@ -57,6 +92,14 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	__u64 start_boottime;
+};
+
+struct task_struct___before_5_14 {
+	long state;
+};
+
+struct task_struct___6_18 {
+	bool throttled;
 };
 
 struct kobject {

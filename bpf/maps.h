@@ -47,6 +47,35 @@ struct thread {
 	struct row row;
 };
 
+/* With --latency (latency.h): what the sums of a thread are at one moment. */
+struct lat_point {
+	__u64 t;
+	__u64 on_cpu;
+	__u64 faults, major_faults; /* of the thread's whole life */
+	__u32 number, reserved;
+	struct gpubpf_latency_off off;
+};
+
+struct lat {
+	/* by switches and wakeups */
+	__u64 since; /* the state holds from here on */
+	__u64 woken; /* of a blocked thread; 0: it still is */
+	__u32 state, cause;
+	__u32 throttled;
+	__u32 cpu;
+	__u32 number; /* of switches */
+	__u32 reserved;
+	__u64 on_cpu;
+	struct gpubpf_latency_off sum;
+	/* by the thread itself */
+	__u32 tid;
+	__u32 open;                          /* entry is that of a call which has not returned */
+	struct lat_point before, entry, now; /* last return, last entry, this return */
+};
+
+enum { LATENCY_OFF, LATENCY_HASH, LATENCY_STORAGE };
+#define NVIDIA_MAJORS 8
+
 #define TARGET_FOLLOW 1u /* its children become targets */
 
 struct result_key {
@@ -67,6 +96,14 @@ const volatile __u8 has_view;      /* the recorder is in a pid namespace of its 
 const volatile __u32 view_inum;
 const volatile __u8 never; /* 0, which the compiler does not know */
 
+const volatile __u8 latency;                       /* where `struct lat` is kept */
+const volatile __u8 latency_throttled;             /* the kernel tells */
+const volatile __u32 nvidia_majors[NVIDIA_MAJORS]; /* character devices of the GPU's driver; 0: none */
+
+/* How many threads with such a number keep a struct lat: what tells all other threads at each switch of the machine. */
+#define WATCHED 16384
+__u32 watched[WATCHED];
+
 /* Set when the recording ends: no call is entered any more, while taking away perf-based probes goes on for seconds. */
 volatile __u8 stopped;
 
@@ -81,6 +118,21 @@ struct {
 	__type(key, __u32); /* thread id */
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/* One of the two is made, the other never (user/attach/latency.c). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32); /* thread id */
+	__type(value, struct lat);
+} lat_hash SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lat);
+} lat_storage SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

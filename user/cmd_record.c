@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct record_opts {
 	struct opt_list pids, libcuda, cupti;
 	const char *output, *shim;
 	unsigned long long returns, duration, calls, init_timeout, warmup, ring_size, max_threads, compress;
-	int system, force, follow, entry_only, no_shim, no_host, require_ready, quiet, verbose;
+	int system, force, follow, entry_only, latency, no_shim, no_host, require_ready, quiet, verbose;
 	enum attach_method method;
 };
 
@@ -34,6 +35,7 @@ static int parse_method(const char *arg, void *dst, struct err *err)
 }
 
 #define RETURNS_DEFAULT 64
+#define RETURNS_NOT_GIVEN ULLONG_MAX
 
 #define O(field) offsetof(struct record_opts, field)
 
@@ -57,6 +59,12 @@ static const struct opt options[] = {
 	{ 0, "entry-only", OPT_FLAG, NULL, O(entry_only),
 	  "Probe entries alone: no results, durations, returned pointers or nesting, at a lower cost.", 0,
 	  NULL, 0, NULL },
+	{ 0, "latency", OPT_FLAG, NULL, O(latency),
+	  "Beside each call, where its time went and that since the thread's call before it: on a processor, waiting for "
+	  "one, put aside by its control group's quota, or blocked, by what it had asked the kernel for (futex, ioctl on the GPU's devices, other "
+	  "ioctl, poll, sleep, page fault); with counts of switches, migrations and page faults. Measures every call "
+	  "to its return unless --returns says otherwise.",
+	  0, NULL, 0, NULL },
 	{ 0, "returns", OPT_UINT, "N", O(returns),
 	  "Of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
 	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
@@ -172,8 +180,8 @@ static void print_summary(const struct recorder_result *res, const char *output)
 		res->end_reason, output);
 }
 
-static const char *const cupti_kinds[] = { "latency", "sync",           "memory", "overhead", "external",
-					   "nvtx",    "unified-memory", NULL };
+static const char *const cupti_kinds[] = { "latency",  "sync", "memory",         "overhead",
+					   "external", "nvtx", "unified-memory", NULL };
 
 /* The kinds as the shim reads them; false: one of them is none. */
 static bool join_kinds(const struct opt_list *l, char *buf, size_t size, const char **wrong)
@@ -215,6 +223,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 			.trace_all = o->system,
 			.entry_only = o->entry_only,
 			.measure_one_of = (uint32_t)o->returns,
+			.latency = o->latency,
 			.shim = !o->no_shim,
 			.shim_by_pid = !o->system,
 		},
@@ -274,6 +283,8 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--shim and --cupti are for the shim, which --no-shim leaves out";
 	if (o->no_shim && o->no_host)
 		return "--no-shim and --no-host together leave no observer";
+	if (o->latency && (o->no_host || o->entry_only))
+		return "--latency measures calls to their returns: not with --no-host or --entry-only";
 	if (o->no_host && (o->libcuda.n || o->calls || o->entry_only || o->returns != RETURNS_DEFAULT))
 		return "--libcuda, --calls, --entry-only and --returns are for the host observer, which --no-host leaves out";
 	if ((o->init_timeout || o->warmup) && (!command || o->no_shim))
@@ -298,7 +309,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1, .returns = RETURNS_DEFAULT };
+	struct record_opts o = { .follow = 1, .compress = 1, .returns = RETURNS_NOT_GIVEN };
 	struct err err = { "" };
 	const char *wrong;
 	pid_t *pids = NULL;
@@ -312,6 +323,8 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "gpubpf record: %s\n", err.msg);
 		return 2;
 	}
+	if (o.returns == RETURNS_NOT_GIVEN)
+		o.returns = o.latency ? 1 : RETURNS_DEFAULT;
 	wrong = refuse(&o, rest < argc, kinds, sizeof(kinds));
 	if (wrong)
 		status = usage(wrong);

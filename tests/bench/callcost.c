@@ -23,7 +23,7 @@
 typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
 			 void **, void **);
 
-enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD_SOME, RECORD, ARMS };
+enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD_SOME, RECORD, RECORD_LATENCY, ARMS };
 
 static const char *const names[ARMS] = {
 	"bare call",
@@ -32,6 +32,7 @@ static const char *const names[ARMS] = {
 	"recorded, entry only",
 	"recorded, 1 return in 64",
 	"recorded, all returns",
+	"the same with --latency",
 };
 
 struct bench {
@@ -90,8 +91,8 @@ struct drain {
 
 static int on_record(const struct gpubpf_rec *rec, void *arg)
 {
-	(void)rec;
-	atomic_fetch_add_explicit(&((struct drain *)arg)->records, 1, memory_order_relaxed);
+	if (rec->kind != GPUBPF_REC_LATENCY)
+		atomic_fetch_add_explicit(&((struct drain *)arg)->records, 1, memory_order_relaxed);
 	return 0;
 }
 
@@ -113,19 +114,19 @@ static void *drain_main(void *arg)
 	return NULL;
 }
 
-static double record_ns(const struct bench *b, bool entry_only, unsigned one_of, uint64_t *lost)
+static double record_ns(const struct bench *b, struct attach_opts o, uint64_t *lost)
 {
-	struct attach_opts o = { .entry_only = entry_only, .measure_one_of = one_of };
 	struct attach_result res;
 	struct drain d = { 0 };
 	struct attach *a;
 	struct err err = { "" };
 	pthread_t th;
 	double ns;
+	bool xid;
 
 	if (attach__open(&o, &a, &err) || attach__load(a, &err) ||
 	    attach__library(a, b->lib, b->tab, getpid(), &res, &err) ||
-	    attach__target(a, getpid(), false, &err)) {
+	    (o.latency && attach__activate(a, &xid, &err)) || attach__target(a, getpid(), false, &err)) {
 		fprintf(stderr, "callcost: %s\n", err.msg);
 		exit(1);
 	}
@@ -210,9 +211,10 @@ int main(int argc, char **argv)
 		v[BARE][r] = loop_ns(&b);
 		v[FLOOR_ENTRY][r] = floor_ns(&b, false);
 		v[FLOOR_BOTH][r] = floor_ns(&b, true);
-		v[RECORD_ENTRY][r] = record_ns(&b, true, 1, &lost);
-		v[RECORD_SOME][r] = record_ns(&b, false, 64, &lost);
-		v[RECORD][r] = record_ns(&b, false, 1, &lost);
+		v[RECORD_ENTRY][r] = record_ns(&b, (struct attach_opts){ .entry_only = true }, &lost);
+		v[RECORD_SOME][r] = record_ns(&b, (struct attach_opts){ .measure_one_of = 64 }, &lost);
+		v[RECORD][r] = record_ns(&b, (struct attach_opts){ 0 }, &lost);
+		v[RECORD_LATENCY][r] = record_ns(&b, (struct attach_opts){ .latency = true }, &lost);
 	}
 	for (int a = 0; a < ARMS; a++) {
 		qsort(v[a], (size_t)rounds, sizeof(double), by_value);
@@ -227,6 +229,9 @@ int main(int argc, char **argv)
 			printf(" %11.2fx", (med[a] - med[BARE]) / (floor - med[BARE]));
 		printf("\n");
 	}
+	printf("--latency: %.0f ns a call more, %.2f times what the same recording costs without it\n",
+	       med[RECORD_LATENCY] - med[RECORD],
+	       (med[RECORD_LATENCY] - med[BARE]) / (med[RECORD] - med[BARE]));
 	printf("%ld calls an arm, %d rounds, %llu records lost\n", b.calls, rounds, (unsigned long long)lost);
 	apitab__free(b.tab);
 	return 0;

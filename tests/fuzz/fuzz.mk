@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_DIR = $(B)/tests/fuzz
 FUZZ_SAN = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c user/model/*.c \
-	user/join/*.c user/gate/*.c usdt/*.c)
+	user/join/*.c user/gate/*.c user/latency/*.c user/report/*.c usdt/*.c)
 
 # What the fuzzer finds is in $(B)/tests/fuzz/crash-*; its corpus grows in $(B)/tests/fuzz/corpus.
 fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for FUZZ_SECONDS (10)
@@ -48,7 +48,7 @@ fuzz: fuzz-elfgate
 .PHONY: fuzz-elfgate
 
 # Records as the join meets them, without the file around them: the blocks of the captures above are the corpus to begin with.
-FUZZ_JOIN_SRC := tests/fuzz/fuzz_join.c $(wildcard user/join/*.c user/model/*.c user/util/*.c user/gate/*.c usdt/*.c)
+FUZZ_JOIN_SRC := tests/fuzz/fuzz_join.c $(wildcard user/join/*.c user/model/*.c user/util/*.c user/gate/*.c user/latency/breakdown.c usdt/*.c)
 fuzz-join: $(FUZZ_DIR)/fuzz_join $(FUZZ_DIR)/seeds ## fuzz the join of the two observers for FUZZ_SECONDS (10)
 	@mkdir -p $(FUZZ_DIR)/join-corpus $(FUZZ_DIR)/join-seeds
 	@for f in $(FUZZ_DIR)/seeds/*; do tail -c +25 $$f >$(FUZZ_DIR)/join-seeds/$${f##*/}; done

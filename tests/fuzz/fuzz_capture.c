@@ -12,6 +12,7 @@
 #include "capture/format.h"
 #include "inspect/inspect.h"
 #include "join_look.h"
+#include "latency/lat.h"
 #include "util/crc32c.h"
 #include "util/err.h"
 
@@ -60,6 +61,28 @@ static void inspect(const char *path, FILE *null)
 	}
 }
 
+static void latency(const char *path, FILE *null)
+{
+	static const char *const any = "*";
+	struct latency l;
+	struct err err = { 0 };
+	char *svg = NULL;
+	size_t n;
+
+	/* as it is, and read twice for a choice of kernels */
+	for (size_t kernels = 0; kernels < 2; kernels++) {
+		struct latency_opts o = { .slowest = 2, .kernels = &any, .nkernels = kernels };
+
+		if (latency__open(&l, path, &o, &err) == 0) {
+			latency_text(&l, null);
+			latency_json(&l, null);
+			if (latency_svg(&l, &svg, &n) == 0)
+				free(svg);
+		}
+		latency__close(&l);
+	}
+}
+
 static void read_as_file(const uint8_t *data, size_t size, FILE *null)
 {
 	int fd = memfd_create("capture", 0);
@@ -69,6 +92,7 @@ static void read_as_file(const uint8_t *data, size_t size, FILE *null)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	inspect(path, null);
+	latency(path, null);
 	close(fd);
 }
 

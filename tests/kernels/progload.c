@@ -23,6 +23,7 @@
 
 #define TYPE_PLAIN 0
 #define TYPE_RAW_TP -1
+#define TYPE_TP_BTF -2
 
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 #define LOG_BYTES (1u << 20)
@@ -56,6 +57,8 @@ static const struct row {
 	{ "on_exec", "raw_tp", TYPE_RAW_TP, CONTROL_RAW_TP },
 	{ "on_exit", "raw_tp", TYPE_RAW_TP, CONTROL_RAW_TP },
 	{ "on_xid", "raw_tp", TYPE_RAW_TP, CONTROL_RAW_TP },
+	{ "on_switch", "tp_btf", TYPE_TP_BTF, CONTROL_RAW_TP },
+	{ "on_wakeup", "tp_btf", TYPE_TP_BTF, CONTROL_RAW_TP },
 };
 
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -84,7 +87,7 @@ static int control_load(enum control control, int attach_type)
 		insns[n++] = INSN(BPF_LDX | BPF_MEM | BPF_DW, 0, 1, 0x4000, 0);
 	insns[n++] = INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0);
 	insns[n++] = INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	if (attach_type != TYPE_PLAIN && attach_type != TYPE_RAW_TP)
+	if (attach_type > TYPE_PLAIN)
 		opts.expected_attach_type = (enum bpf_attach_type)attach_type;
 	fd = bpf_prog_load(control == CONTROL_RAW_TP ? BPF_PROG_TYPE_RAW_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
 			   "control", "GPL", insns, n, &opts);
@@ -94,16 +97,31 @@ static int control_load(enum control control, int attach_type)
 	return 0;
 }
 
-/* The settings that are constants to the verifier, one bit each: every pair of values stands in one of these. */
-static const unsigned settings[] = { 0x0, 0x7, 0xb, 0xd, 0xe };
+/* The settings that are constants to the verifier, one bit each: every pair of values stands in one of these; and --latency
+ * with its time in a hash, and in the tasks. */
+#define SETTING_HASH 0x10u
+#define SETTING_STORAGE 0x20u
+static const unsigned settings[] = { 0x0, 0x7, 0xb, 0xd, 0xe, 0x1c, 0x2c };
 
-static void settings_apply(struct gpubpf_bpf *skel, unsigned bits)
+/* False: the kernel has not what they need. */
+static bool settings_apply(struct gpubpf_bpf *skel, unsigned bits)
 {
+	struct attach_latency can;
+
 	skel->rodata->trace_all = bits & 1;
 	skel->rodata->entry_only = bits >> 1 & 1;
 	skel->rodata->has_view = bits >> 2 & 1;
 	skel->rodata->view_inum = bits >> 2 & 1 ? 0xeffffffcu : 0;
 	skel->rodata->measure_one_of = bits >> 3 & 1 ? 16 : 0;
+	if (!(bits & (SETTING_HASH | SETTING_STORAGE)) || attach_latency_probe(&can)) {
+		attach_latency_set(skel, NULL);
+		return true;
+	}
+	if (bits & SETTING_STORAGE && !can.task_storage)
+		return false;
+	can.task_storage = bits & SETTING_STORAGE;
+	attach_latency_set(skel, &can);
+	return true;
 }
 
 static unsigned long log_insns(const char *log)
@@ -155,7 +173,10 @@ static int load_alone(const struct row *row, unsigned bits, char *log, unsigned 
 
 	if (!skel)
 		return -errno;
-	settings_apply(skel, bits);
+	if (!settings_apply(skel, bits)) {
+		gpubpf_bpf__destroy(skel);
+		return 0;
+	}
 	/* The verifier does not look at its size, and a small guest need not find 16 MiB. */
 	bpf_map__set_max_entries(skel->maps.ring, 65536);
 	bpf_object__for_each_program (p, skel->obj) {
@@ -169,7 +190,7 @@ static int load_alone(const struct row *row, unsigned bits, char *log, unsigned 
 		err = -ENOENT;
 		goto out;
 	}
-	if (row->attach_type != TYPE_RAW_TP)
+	if (row->attach_type >= TYPE_PLAIN)
 		bpf_program__set_expected_attach_type(one, (enum bpf_attach_type)row->attach_type);
 	log[0] = '\0';
 	bpf_program__set_log_buf(one, log, LOG_BYTES);
@@ -197,6 +218,8 @@ static int row_test(const struct row *row, char *log)
 	for (size_t i = 0; i < NELEM(settings); i++) {
 		unsigned long insns = 0;
 
+		if (row->attach_type == TYPE_TP_BTF && !(settings[i] & (SETTING_HASH | SETTING_STORAGE)))
+			continue; /* never loaded then */
 		err = load_alone(row, settings[i], log, &insns);
 		if (err) {
 			print_log_tail(log);

@@ -156,6 +156,7 @@ static __attribute__((noinline)) int dispatch_slow(const struct sim_api *api, co
 		t->enter(&call);
 		sim_traced = &call;
 	}
+	sim_do(api);
 	injected = sim_fail__pick(api, &result);
 	if (!injected)
 		result = run(api, a);
@@ -216,7 +217,8 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
 __attribute__((constructor)) static void setup(void)
 {
 	const char *fail = getenv("SIMCUDA_FAIL"), *log = getenv("SIMCUDA_LOG");
-	const char *loading = getenv("CUDA_MODULE_LOADING");
+	const char *loading = getenv("CUDA_MODULE_LOADING"), *deeds = getenv("SIMCUDA_DO");
+	bool does = deeds && sim_do__parse(deeds, getenv("SIMCUDA_DO_LOG"));
 
 	obj_base = mmap(NULL, OBJ_ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
@@ -234,7 +236,7 @@ __attribute__((constructor)) static void setup(void)
 	if (log && *log)
 		sim_log__open(log);
 	sim.eager = loading && strcmp(loading, "EAGER") == 0;
-	sim.always_slow = (log && *log) || nfailures;
+	sim.always_slow = (log && *log) || nfailures || does;
 	sim.slow = sim.always_slow;
 	pthread_atfork(NULL, NULL, forked);
 }

@@ -102,6 +102,8 @@ void sim_log__leave(struct simlog_record *r, const struct sim_api *api, const ui
 		    bool injected);
 bool sim_fail__pick(const struct sim_api *api, int *result);
 void sim_fail__parse(const char *spec);
+bool sim_do__parse(const char *spec, const char *log); /* behave.c; true: some call does something */
+void sim_do(const struct sim_api *api);
 int sim_stub(const struct sim_api *api, const uint64_t *a);
 
 static inline uint64_t sim_now(void)

@@ -12,7 +12,7 @@ SIM_CFLAGS = -std=gnu17 $(WARN) $(CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidde
 # The driver's functions start with `push %rbp`: keep the frame, and keep every function one of its own.
 SIM_DRIVER_CFLAGS = $(SIM_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
 	$(if $(filter x86_64,$(ARCH)),-fcf-protection=none) -Ibpf -I$(SIM_DIR) -I$(SIM_DIR)/include
-SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c log.c init.c context.c mem.c alloc.c copy.c stream.c capture.c \
+SIM_DRIVER_SRC := $(addprefix $(SIM_DIR)/,core.c behave.c log.c init.c context.c mem.c alloc.c copy.c stream.c capture.c \
 	graph.c module.c launch.c trace.c)
 SIM_DRIVER_OBJ := $(SIM_DRIVER_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o) $(SIM)/obj/exports.o
 SIM_RT_SRC := $(wildcard $(SIM_DIR)/cudart/*.c)
@@ -21,7 +21,7 @@ SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c reco
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo firsttouch
-WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated
+WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated queued
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \

@@ -141,6 +141,9 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 		err_set(err, e, "cannot size the BPF maps: %s", strerror(-e));
 		goto fail;
 	}
+	e = attach_latency_prepare(a, err);
+	if (e)
+		goto fail;
 	a->has_view = !stat("/proc/self/ns/pid", &ns) && ns.st_ino != INITIAL_PID_NS;
 	a->skel->rodata->trace_all = o->trace_all;
 	a->skel->rodata->entry_only = a->opts.entry_only;
@@ -228,7 +231,7 @@ int attach__activate(struct attach *a, bool *xid, struct err *err)
 				       strerror(errno));
 	}
 	*xid = a->life[3] != NULL;
-	return 0;
+	return attach_latency_activate(a, err);
 }
 
 int attach__target(struct attach *a, pid_t pid, bool follow, struct err *err)
@@ -270,6 +273,7 @@ void attach__detach(struct attach *a)
 	/* entries before returns: an entry whose return probe is gone would stay open */
 	while (a->nlinks)
 		close(a->links[--a->nlinks]);
+	attach_latency_detach(a);
 	for (size_t i = 0; i < 4; i++) {
 		bpf_link__destroy(a->life[i]);
 		a->life[i] = NULL;

@@ -33,6 +33,7 @@ struct attach_opts {
 				    * Only sessions can do it: attach__measure_one_of() says what came of it */
 	uint64_t in_a_row_ns; /* 0: 20 us */
 	bool entry_only;      /* no return probes: no result, no duration, half the cost */
+	bool latency;         /* a breakdown of each call's time; needs return probes */
 	bool shim;            /* attach__shim() will be called … */
 	bool shim_by_pid;     /* … for single processes */
 };
@@ -43,6 +44,14 @@ int attach__load(struct attach *a, struct err *err);
 bool attach__entry_only(const struct attach *a, bool *unsafe);
 uint32_t attach__measure_one_of(const struct attach *a);
 enum attach_method attach__method(const struct attach *a);
+
+/* What the kernel can tell of where a call's time went. */
+struct attach_latency {
+	bool task_storage; /* else a table by thread id: for kernels before 5.12 */
+	bool throttled;
+	unsigned nvidia_devices; /* kinds of character device of the GPU's driver */
+};
+struct attach_latency attach__latency(const struct attach *a);
 
 /* What became of one library's entry points; id of symbol i is first_id + i. */
 struct attach_result {

@@ -6,6 +6,7 @@
 #include "model/apitab.h"
 
 struct bpf_program;
+struct gpubpf_bpf;
 
 struct attach_links {
 	int *fds;
@@ -16,7 +17,8 @@ struct attach {
 	struct gpubpf_bpf *skel;
 	struct attach_opts opts;
 	enum attach_method method;
-	struct bpf_link *life[4];
+	struct bpf_link *life[4], *switches[2];
+	struct attach_latency latency;
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
@@ -29,6 +31,13 @@ struct attach {
 uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
+/* latency.c: what the kernel can tell; what of it the object is to use (NULL: nothing of --latency is loaded). */
+int attach_latency_probe(struct attach_latency *l);
+void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l);
+/* Before the load; switches are watched from activate on. */
+int attach_latency_prepare(struct attach *a, struct err *err);
+int attach_latency_activate(struct attach *a, struct err *err);
+void attach_latency_detach(struct attach *a);
 int attach_keep_link(struct attach *a, int fd);
 void attach_links_close(struct attach_links *l, size_t down_to);
 

@@ -109,7 +109,7 @@ const struct capture_status *capture_reader__status(const struct capture_reader 
 /*
  * The next record: 1 and *rec (valid until the next call, 8-byte aligned, size checked against its kind's
  * minimum: a call has all its nwords and nblob inside, and api < GPUBPF_API_MAX; a shim's batch has all its count
- * items inside, and probe < GPUBPF_PROBES; texts of the others end with a NUL), 0 at the end, negative errno on an I/O error. Rewinding starts the payload's counters again.
+ * items inside, and probe < GPUBPF_PROBES; a breakdown with GPUBPF_LATENCY_OFF is a long one; texts of the others end with a NUL), 0 at the end, negative errno on an I/O error. Rewinding starts the payload's counters again.
  */
 int capture_reader__next(struct capture_reader *r, const struct gpubpf_rec **rec, struct err *err);
 int capture_reader__rewind(struct capture_reader *r);

@@ -289,6 +289,8 @@ static size_t record_min(const struct gpubpf_rec *rec)
 		return sizeof(struct gpubpf_xid);
 	case GPUBPF_REC_SHIM:
 		return sizeof(struct gpubpf_shim);
+	case GPUBPF_REC_LATENCY:
+		return sizeof(struct gpubpf_latency);
 	default:
 		return 0;
 	}
@@ -307,10 +309,17 @@ static bool shim_right(const struct gpubpf_shim *s)
 	       sizeof(*s) + (uint64_t)s->item_size * s->count <= s->size;
 }
 
+static bool latency_right(const struct gpubpf_latency *l)
+{
+	return !(l->flags & GPUBPF_LATENCY_OFF) || l->size >= sizeof(struct gpubpf_latency_long);
+}
+
 static bool record_right(const struct gpubpf_rec *rec)
 {
 	if (rec->kind == GPUBPF_REC_CALL)
 		return call_right((const void *)rec);
+	if (rec->kind == GPUBPF_REC_LATENCY)
+		return latency_right((const void *)rec);
 	return rec->kind != GPUBPF_REC_SHIM || shim_right((const void *)rec);
 }
 

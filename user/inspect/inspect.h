@@ -27,10 +27,14 @@ struct inspection {
 	/* After inspection__read(): what the file holds. */
 	uint64_t in_file[GPUBPF_API_MAX]; /* call records, those of open calls left out */
 	uint64_t calls, open_calls, tasks, xids, batches;
-	struct join *join;  /* of both observers; NULL: the capture holds nothing of the shim's */
-	bool host_left_out; /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
+	uint64_t breakdowns; /* of calls' time */
+	struct join *join;   /* of both observers; NULL: the capture holds nothing of the shim's */
+	bool host_left_out;  /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
 	struct model *own_model; /* what the join stands on where the caller has no model */
 	struct ledger ledger;
+	/* Set after inspection__open(): of a caller's own model, sees every call once. 0 or a negative errno. */
+	model_call_fn *tap;
+	void *tap_arg;
 };
 
 /* Zeroes *s, opens the capture. What fails leaves it so that inspection__close() is right. */
@@ -45,6 +49,8 @@ int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct 
  * and it must live as long as the inspection. A capture with nothing of the shim's costs no more than the model.
  */
 int inspection__read_model(struct inspection *s, struct model *m, struct err *err);
+/* -ESRCH: the model's filter asks for a process or thread that the capture has not. */
+int inspection__check_filter(const struct inspection *s, const struct model *m, struct err *err);
 void inspection__close(struct inspection *s);
 
 /* Returns 0 or -ENOMEM; whether the stream took it is the caller's to ask. */

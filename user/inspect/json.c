@@ -6,6 +6,7 @@
 
 #include "inspect/device.h"
 #include "inspect/jsonsafe.h"
+#include "inspect/latency.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
@@ -331,6 +332,7 @@ static json_t *file(const struct inspection *s)
 	json_put_int(records, "tasks", s->tasks);
 	json_put_int(records, "xids", s->xids);
 	json_put_int(records, "batches", s->batches);
+	json_put_if(records, "breakdowns", s->breakdowns != 0, s->breakdowns);
 	json_put_int(records, "unknown", st->unknown_records);
 	json_object_set_new(o, "records", records);
 	json_put_int(o, "plain_bytes", st->plain_bytes);
@@ -371,6 +373,7 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 		json_object_set_new(o, "counters", counters(s));
 	if (s->counts && !s->host_left_out)
 		json_object_set_new(o, "ledger", ledger(s));
+	json_object_set_new(o, "latency", inspect_latency_json(s));
 	if (s->join)
 		json_object_set_new(o, "device", inspect_device_json(s));
 	if (s->footer)

@@ -28,6 +28,9 @@ static void count(struct inspection *s, const struct gpubpf_rec *rec)
 	case GPUBPF_REC_SHIM:
 		s->batches++;
 		return;
+	case GPUBPF_REC_LATENCY:
+		s->breakdowns++;
+		return;
 	}
 }
 
@@ -42,11 +45,20 @@ static bool expects_shim(const struct inspection *s)
 	return s->meta->n_shim || (s->counts && s->counts->n_probe);
 }
 
+static int tapped_call(const struct view *v, void *arg)
+{
+	struct inspection *s = arg;
+	int r = s->join ? join__call(v, s->join) : 0;
+
+	return r ? r : s->tap(v, s->tap_arg);
+}
+
+/* A second pass stands on a model of our own: the caller has seen its calls by then. */
 static int begin_join(struct inspection *s, struct model *m)
 {
 	int r = join__new(m, &s->join);
 
-	if (!r)
+	if (!r && (!s->tap || m == s->own_model))
 		model__watch(m, join__call, s->join);
 	return r;
 }
@@ -165,5 +177,40 @@ int inspection__read(struct inspection *s, inspection_fn *fn, void *arg, struct 
 
 int inspection__read_model(struct inspection *s, struct model *m, struct err *err)
 {
+	if (s->tap)
+		model__watch(m, tapped_call, s);
 	return read_all(s, m, NULL, NULL, err);
+}
+
+int inspection__check_filter(const struct inspection *s, const struct model *m, struct err *err)
+{
+	const struct procs_filter *f = &m->procs.filter;
+
+	for (size_t i = 0; i < f->npids; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < m->procs.lives.n && !there; k++)
+			there = ((const struct proc *)hmap__at(&m->procs.lives, k))->tgid == f->pids[i];
+		if (!there)
+			return err_set(
+				err, -ESRCH,
+				"%s: no process %u in this capture; `gpubpf report --section processes` lists them",
+				s->path, f->pids[i]);
+	}
+	for (size_t i = 0; i < f->ntids; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < m->procs.threads.n && !there; k++) {
+			const struct thread *th = hmap__at(&m->procs.threads, k);
+
+			there = th->tid == f->tids[i] && th->selected;
+		}
+		if (!there)
+			return err_set(
+				err, -ESRCH,
+				"%s: no thread %u in this capture; `gpubpf report --threads --section threads` "
+				"lists them",
+				s->path, f->tids[i]);
+	}
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include "events.h"
 #include "inspect/inspect.h"
 #include "inspect/jsonsafe.h"
+#include "inspect/latency.h"
 #include "usdt/contract.h"
 #include "util/fmt.h"
 
@@ -138,6 +139,8 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 		putc('\n', f);
 	} else if (rec->kind == GPUBPF_REC_SHIM) {
 		text_shim((const struct gpubpf_shim *)rec, f);
+	} else if (rec->kind == GPUBPF_REC_LATENCY) {
+		inspect_latency_record_text((const struct gpubpf_latency *)rec, f);
 	}
 	return ferror(f) ? -EIO : 0;
 }
@@ -265,6 +268,8 @@ int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void
 		json_task((const struct gpubpf_task *)rec, o);
 	} else if (rec->kind == GPUBPF_REC_SHIM) {
 		json_shim((const struct gpubpf_shim *)rec, o);
+	} else if (rec->kind == GPUBPF_REC_LATENCY) {
+		inspect_latency_record_json((const struct gpubpf_latency *)rec, o);
 	} else {
 		json_object_set_new(o, "record", json_string("xid"));
 		json_put_int(o, "t_ns", x->time);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inspect/device.h"
+#include "inspect/latency.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
@@ -376,6 +377,8 @@ static void blocks(const struct inspection *s, FILE *f)
 	      fmt_count(a, s->tasks), fmt_count(b, s->xids));
 	if (s->batches)
 		field(f, "", "%s batches of the device observer", fmt_count(a, s->batches));
+	if (s->breakdowns)
+		field(f, "", "%s breakdowns of calls' time", fmt_count(a, s->breakdowns));
 	if (st->plain_bytes)
 		field(f, "record bytes", "%s, stored in %s (%.1f %%)", fmt_bytes(a, st->plain_bytes),
 		      fmt_bytes(b, st->stored_bytes),
@@ -401,6 +404,7 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 		r = entry_points(s, f, apis);
 	if (!r)
 		r = counters(s, f);
+	inspect_latency_text(s, f);
 	if (!r)
 		r = inspect_shims_text(s->meta, s->counts, f);
 	inspect_readiness_text(s->meta, f);

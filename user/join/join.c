@@ -62,11 +62,13 @@ void join__activity_brief(const struct join *j, size_t i, struct join_activity *
 		to->bytes = a->aux;
 }
 
-static void fill_host_call(const struct join *j, const struct bcall *b, struct join_host_call *to)
+static void fill_host_call(const struct join *j, uint32_t number, struct join_host_call *to)
 {
+	const struct bcall *b = bcall_at(j, number);
 	const struct bthread *th = hmap__at(&j->bthreads, b->thread);
 
-	*to = (struct join_host_call){ .proc = (const struct proc *)(uintptr_t)th->key[0],
+	*to = (struct join_host_call){ .number = number,
+				       .proc = (const struct proc *)(uintptr_t)th->key[0],
 				       .tid = (uint32_t)th->key[1],
 				       .api = BCALL_API(b->info),
 				       .population = BCALL_POPULATION(b->info),
@@ -78,12 +80,14 @@ static void fill_host_call(const struct join *j, const struct bcall *b, struct j
 		to->ret = add_clamped(b->entry, unpack_dur(b->dur));
 }
 
-static void fill_shim_call(const struct join *j, const struct session *s, const struct scall *c,
+static void fill_shim_call(const struct join *j, const struct session *s, uint32_t number,
 			   struct join_host_call *to)
 {
+	const struct scall *c = scall_at(j, number);
 	const struct sthread *th = hmap__at(&j->sthreads, c->thread);
 
-	*to = (struct join_host_call){ .proc = s->pub.proc,
+	*to = (struct join_host_call){ .number = number,
+				       .proc = s->pub.proc,
 				       .of_shim = true,
 				       .tid = (uint32_t)th->key[1],
 				       .population = population_of_work(SCALL_WORK(c->info)),
@@ -117,9 +121,9 @@ void join__activity(const struct join *j, size_t i, struct join_activity *to)
 	to->call_failed = (call->info & SCALL_FAILED) != 0;
 	to->has_call = to->link == JOIN_JOINED;
 	if (to->has_call && j->end.host_left_out)
-		fill_shim_call(j, s, outermost(j, call), &to->call);
+		fill_shim_call(j, s, call->info & SCALL_NESTED ? call->bcall - 1 : a->call - 1, &to->call);
 	else if (to->has_call)
-		fill_host_call(j, bcall_at(j, call->bcall - 1), &to->call);
+		fill_host_call(j, call->bcall - 1, &to->call);
 }
 
 size_t join__keys(const struct join *j)

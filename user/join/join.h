@@ -97,6 +97,8 @@ struct join_lane { /* where it ran; number: join_activity.lane */
 };
 
 struct join_host_call {
+	/* Of all calls that ask for work, nested ones too, in the order of join__call(); of_shim: as they came. From 0. */
+	uint32_t number;
 	const struct proc *proc; /* proc->selected: the reader asked for it */
 	bool of_shim; /* the host observer was left out: tid is of its pid namespace, api means nothing */
 	uint32_t tid;

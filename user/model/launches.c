@@ -167,17 +167,26 @@ static int count_stream(struct launches *l, struct launch_row *r, const struct v
 	return set_bit(r, l->last_number);
 }
 
+int launch_key__of(struct launch_key *k, struct names *names, const struct view *v)
+{
+	int rc;
+
+	memset(k, 0, sizeof(*k));
+	rc = func_of(k, names, v);
+	if (!rc)
+		shape_of(k, v);
+	return rc;
+}
+
 int launches__call(struct launches *l, struct names *names, const struct view *v)
 {
 	struct launch_key key;
 	struct launch_row *r;
 	int rc;
 
-	memset(&key, 0, sizeof(key));
-	rc = func_of(&key, names, v);
+	rc = launch_key__of(&key, names, v);
 	if (rc)
 		return rc;
-	shape_of(&key, v);
 	r = hmap__put(&l->rows, &key);
 	if (!r)
 		return -ENOMEM;
@@ -191,29 +200,42 @@ int launches__call(struct launches *l, struct names *names, const struct view *v
 	return count_stream(l, r, v);
 }
 
+uint32_t launch_key__resolve(struct launch_key *k, uint64_t *handle, struct proc **proc)
+{
+	struct func_ref ref = { 0 };
+
+	if (k->named)
+		return (uint32_t)k->func;
+	if (!(k->has & LAUNCH_HAS_FUNC))
+		return 0;
+	ref = (struct func_ref){ (struct handle *)(uintptr_t)k->func, k->epoch };
+	k->named = names__name(&ref) != 0;
+	/* several unknown functions that had one handle are one row: nothing tells them apart */
+	k->epoch = 0;
+	if (k->named)
+		k->func = names__name(&ref);
+	else if (ref.handle)
+		*handle = names__value(&ref, proc);
+	return k->named ? (uint32_t)k->func : 0;
+}
+
 static int merge_row(struct launches *l, const struct launch_row *from)
 {
 	struct launch_key key = from->key;
 	struct launch_row *r;
-	uint32_t name = key.named ? (uint32_t)key.func : 0;
-	struct func_ref ref = { 0 };
+	struct proc *proc = NULL;
+	uint64_t handle = 0;
+	uint32_t name = launch_key__resolve(&key, &handle, &proc);
 	int rc = 0;
 
-	if (!key.named && (key.has & LAUNCH_HAS_FUNC)) {
-		ref = (struct func_ref){ (struct handle *)(uintptr_t)key.func, key.epoch };
-		name = names__name(&ref);
-		key.named = name != 0;
-		if (name)
-			key.func = name;
-		/* several unknown functions that had one handle are one row: nothing tells them apart */
-		key.epoch = 0;
-	}
 	r = hmap__put(&l->merged, &key);
 	if (!r)
 		return -ENOMEM;
 	r->name = name;
-	if (!name && ref.handle)
-		r->handle = names__value(&ref, &r->proc);
+	if (proc) {
+		r->handle = handle;
+		r->proc = proc;
+	}
 	tally__merge(&r->calls, &from->calls);
 	r->ns += from->ns;
 	r->timed += from->timed;

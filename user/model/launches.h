@@ -45,6 +45,11 @@ struct launches {
 	bool have_last;
 };
 
+/* The key of a launch, as known now. 0 or -ENOMEM. */
+int launch_key__of(struct launch_key *k, struct names *names, const struct view *v);
+/* Resolves what can be resolved now. 0 or the name's number; the handle's value and process where there is none. */
+uint32_t launch_key__resolve(struct launch_key *k, uint64_t *handle, struct proc **proc);
+
 void launches__init(struct launches *l);
 void launches__clear(struct launches *l);
 int launches__call(struct launches *l, struct names *names, const struct view *v); /* 0 or -ENOMEM */

@@ -9,9 +9,10 @@
 #include "model/ledger_priv.h"
 
 static const char *const global_names[] = {
-	[GPUBPF_G_TASK_LOST] = "task_lost",     [GPUBPF_G_TARGETS_FULL] = "targets_full",
-	[GPUBPF_G_XID_LOST] = "xid_lost",       [GPUBPF_G_OTHER_PROCESS] = "other_process",
-	[GPUBPF_G_RESULT_FULL] = "result_full", [GPUBPF_G_TRACER_CALLS] = "tracer_calls",
+	[GPUBPF_G_TASK_LOST] = "task_lost",       [GPUBPF_G_TARGETS_FULL] = "targets_full",
+	[GPUBPF_G_XID_LOST] = "xid_lost",         [GPUBPF_G_OTHER_PROCESS] = "other_process",
+	[GPUBPF_G_RESULT_FULL] = "result_full",   [GPUBPF_G_TRACER_CALLS] = "tracer_calls",
+	[GPUBPF_G_LATENCY_LOST] = "latency_lost", [GPUBPF_G_LATENCY_FULL] = "latency_full",
 };
 
 #define NGLOBALS (sizeof(global_names) / sizeof(global_names[0]))
@@ -162,6 +163,10 @@ static void name_globals(const struct ledger_input *in, struct ledger *l)
 		  "record with a bigger ring: gpubpf record --ring-size SIZE" },
 		{ GPUBPF_G_RESULT_FULL, "failed calls have no result code: the table of results was full",
 		  "" },
+		{ GPUBPF_G_LATENCY_LOST, "breakdowns of calls found no room in the ring",
+		  "record with a bigger ring: gpubpf record --ring-size SIZE" },
+		{ GPUBPF_G_LATENCY_FULL, "threads have no breakdowns: no room where their time is kept",
+		  "record with more room: gpubpf record --max-threads N" },
 	};
 
 	for (size_t i = 0; i < in->counts->n_global; i++) {

@@ -22,6 +22,7 @@ int model__new(const struct apitab *tab, const struct model_opts *o, struct mode
 	syncs__init(&m->syncs);
 	allocs__init(&m->allocs);
 	hmap__init(&m->failures, 16, sizeof(struct failure));
+	breakdowns__init(&m->breakdowns);
 	m->tab = tab;
 	m->threads = o->threads;
 	m->nplans = n;
@@ -66,6 +67,7 @@ void model__free(struct model *m)
 	syncs__clear(&m->syncs);
 	graphs__clear(&m->graphs);
 	hmap__clear(&m->failures);
+	breakdowns__clear(&m->breakdowns);
 	names__free(m->names);
 	procs__clear(&m->procs);
 	free(m->plans);
@@ -200,6 +202,7 @@ static int on_call(struct model *m, const struct gpubpf_call *c)
 	if (!th)
 		return -ENOMEM;
 	make_view(&v, c, &m->plans[c->api], th);
+	v.latency = breakdowns__of(&m->breakdowns, c);
 	rc = names__call(m->names, &v);
 	if (rc)
 		return rc;
@@ -254,6 +257,8 @@ int model__add(struct model *m, const struct gpubpf_rec *rec)
 	case GPUBPF_REC_SHIM:
 		m->batches++;
 		return 0;
+	case GPUBPF_REC_LATENCY:
+		return breakdowns__add(&m->breakdowns, (const struct gpubpf_latency *)rec);
 	default:
 		m->others++;
 		return 0;

@@ -9,6 +9,7 @@
 #ifndef GPUBPF_MODEL_H
 #define GPUBPF_MODEL_H
 
+#include "latency/breakdown.h"
 #include "model/allocs.h"
 #include "model/copies.h"
 #include "model/graphs.h"
@@ -57,6 +58,7 @@ struct model {
 	struct allocs allocs;
 	struct apistat *apis; /* by API id */
 	struct hmap failures;
+	struct breakdowns breakdowns;
 	uint64_t *in_file; /* call records by API id, all processes, open ones left out: for the ledger */
 
 	uint64_t records, calls, tasks, xids, batches,

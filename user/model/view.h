@@ -29,6 +29,8 @@ struct view {
 	bool timed; /* ns is the call's duration */
 	uint64_t ns;
 	bool captured; /* its stream was in capture */
+	const struct gpubpf_latency
+		*latency; /* where that time went (latency/breakdown.h); NULL: not recorded */
 };
 
 static inline void tally__add(struct tally *t, const struct view *v)

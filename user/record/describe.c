@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "latency/breakdown.h"
 #include "record/hostinfo.h"
 #include "record/recorder_priv.h"
 
@@ -46,12 +47,59 @@ static size_t list_options(const struct recorder_opts *o, Gpubpf__Option *opt, c
 	return n;
 }
 
+/* What of a call's time this kernel can tell, and why not the rest. */
+struct latency_message {
+	Gpubpf__Latency message;
+	char *cause[BREAKDOWN_CAUSES + 4];
+	Gpubpf__Absence absence[8], *absent[8];
+};
+
+static void tell(struct latency_message *m, bool told, const char *what, const char *why)
+{
+	Gpubpf__Absence *a = &m->absence[m->message.n_absent];
+
+	if (told) {
+		m->cause[m->message.n_cause++] = (char *)what;
+		return;
+	}
+	gpubpf__absence__init(a);
+	a->what = (char *)what;
+	a->why = (char *)why;
+	m->absent[m->message.n_absent++] = a;
+}
+
+static void describe_latency(const struct attach_latency *l, struct latency_message *m)
+{
+	gpubpf__latency__init(&m->message);
+	m->message.store = l->task_storage ? (char *)"task_storage" : (char *)"hash";
+	m->message.cause = m->cause;
+	m->message.absent = m->absent;
+	for (unsigned c = 0; c < BREAKDOWN_UNACCOUNTED; c++) {
+		bool nvidia = c == BREAKDOWN_IOCTL_NVIDIA, throttled = c == BREAKDOWN_THROTTLED;
+
+		tell(m, (!nvidia || l->nvidia_devices) && (!throttled || l->throttled), breakdown_names[c],
+		     nvidia ? "/proc/devices has no device of the GPU's driver (in ioctl)"
+			    : "this kernel does not say who is throttled (in runqueue)");
+	}
+	tell(m, true, "switches", NULL);
+	tell(m, true, "migrations", NULL);
+	tell(m, true, "page_faults", NULL);
+	tell(m, false, "irq",
+	     "interrupts that came meanwhile are in on_cpu: every interrupt of the machine would have to be traced");
+	tell(m, false, "user_kernel",
+	     "user and kernel mode are counted as one: every system call of the machine would have to be traced");
+	tell(m, false, "page_fault_cpu",
+	     "what page faults took on the processor is in on_cpu: the kernel says when one begins and not when it ends");
+}
+
 int recorder_describe(struct recorder *r)
 {
 	const struct recorder_opts *o = r->o;
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Option opt[8], *opts[8];
 	Gpubpf__ClockPair clock, *clocks = &clock;
+	struct attach_latency can = attach__latency(r->attach);
+	struct latency_message latency;
 	char text[8][32];
 	bool unsafe;
 	struct hostinfo *h = malloc(sizeof(*h));
@@ -89,6 +137,11 @@ int recorder_describe(struct recorder *r)
 	m.measure_one_of = attach__measure_one_of(r->attach);
 	m.has_host_left_out = o->no_host;
 	m.host_left_out = o->no_host;
+	if (o->attach.latency) {
+		memset(&latency, 0, sizeof(latency));
+		describe_latency(&can, &latency);
+		m.latency = &latency.message;
+	}
 	if (o->no_host) /* properties of probes that are not there */
 		m.has_entry_only = m.has_measure_one_of = false;
 	e = capture_writer__meta(r->writer, &m, r->err);

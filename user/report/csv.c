@@ -27,21 +27,28 @@ static void put_cell(FILE *f, const struct cell *c, enum unit unit)
 	}
 }
 
-int report_csv(const struct report *r, FILE *f)
+void rows__csv(const struct rows *rows, FILE *f, size_t n)
 {
-	const struct section *s = r->o.sections[0];
+	const struct section *s = rows->section;
 	unsigned columns = section__columns(s);
-	struct rows rows;
-	int rc = report__rows(r, s, &rows);
 
-	for (unsigned c = 0; !rc && c < columns; c++)
+	for (unsigned c = 0; c < columns; c++)
 		fprintf(f, "%s%s", s->columns[c].key, c + 1 < columns ? "," : "\r\n");
-	for (size_t i = 0; !rc && i < rows.n && (!r->o.limit || i < r->o.limit); i++) {
+	for (size_t i = 0; i < n; i++) {
 		for (unsigned c = 0; c < columns; c++) {
-			put_cell(f, &rows.cells[i * columns + c], s->columns[c].unit);
+			put_cell(f, &rows->cells[i * columns + c], s->columns[c].unit);
 			fputs(c + 1 < columns ? "," : "\r\n", f);
 		}
 	}
+}
+
+int report_csv(const struct report *r, FILE *f)
+{
+	struct rows rows;
+	int rc = report__rows(r, r->o.sections[0], &rows);
+
+	if (!rc)
+		rows__csv(&rows, f, r->o.limit && r->o.limit < rows.n ? (size_t)r->o.limit : rows.n);
 	rows__clear(&rows);
 	return rc;
 }

@@ -93,9 +93,20 @@ static json_t *columns_of(const struct section *s)
 	return o;
 }
 
+int rows__json(const struct rows *rows, FILE *f, size_t n)
+{
+	unsigned columns = section__columns(rows->section);
+	int rc = put(f, ",\"columns\":", columns_of(rows->section));
+
+	fprintf(f, ",\"row_count\":%zu,\"rows_left_out\":%zu,\"rows\":[", rows->n, rows->n - n);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = put(f, i ? ",\n" : "\n", row(rows->section, rows->cells + i * columns, columns));
+	putc(']', f);
+	return rc;
+}
+
 static int section(const struct report *r, const struct section *s, FILE *f, bool first)
 {
-	unsigned columns = section__columns(s);
 	struct rows rows;
 	int rc = report__rows(r, s, &rows);
 	size_t n = r->o.limit && r->o.limit < rows.n ? (size_t)r->o.limit : rows.n;
@@ -111,11 +122,8 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 		rc = put(f, ",\"unmeasured_because\":", json_string(report__unobserved(r, s)));
 	}
 	if (!rc)
-		rc = put(f, ",\"columns\":", columns_of(s));
-	fprintf(f, ",\"row_count\":%zu,\"rows_left_out\":%zu,\"rows\":[", rows.n, rows.n - n);
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = put(f, i ? ",\n" : "\n", row(s, rows.cells + i * columns, columns));
-	fputs("]}", f);
+		rc = rows__json(&rows, f, n);
+	fputs("}", f);
 out:
 	rows__clear(&rows);
 	return rc;
@@ -141,20 +149,20 @@ static json_t *reasons(const struct ledger_reason *list, unsigned n)
 	return a;
 }
 
-static int verdict(const struct report *r, FILE *f)
+int report_verdict_json(const struct ledger *l, FILE *f)
 {
 	char line[768];
 	int rc;
 
-	ledger_headline(&r->ledger, line, sizeof(line));
+	ledger_headline(l, line, sizeof(line));
 	fputs(",\n\"verdict\":{", f);
-	rc = put(f, "\"verdict\":", json_string(ledger_verdict_name(r->ledger.verdict)));
+	rc = put(f, "\"verdict\":", json_string(ledger_verdict_name(l->verdict)));
 	if (!rc)
 		rc = put(f, ",\"text\":", json_safe_string(line));
 	if (!rc)
-		rc = put(f, ",\"reasons\":", reasons(r->ledger.reason, r->ledger.nreasons));
+		rc = put(f, ",\"reasons\":", reasons(l->reason, l->nreasons));
 	if (!rc)
-		rc = put(f, ",\"facts\":", reasons(r->ledger.fact, r->ledger.nfacts));
+		rc = put(f, ",\"facts\":", reasons(l->fact, l->nfacts));
 	fputs("}", f);
 	return rc;
 }
@@ -222,7 +230,7 @@ int report_json(const struct report *r, FILE *f)
 	fputs("{\"schema\":\"gpubpf.report/1\",\"gpubpf_version\":\"" GPUBPF_VERSION "\",", f);
 	rc = put(f, "\"file\":", json_safe_string(r->in.path));
 	if (!rc)
-		rc = verdict(r, f);
+		rc = report_verdict_json(&r->ledger, f);
 	if (!rc)
 		rc = readiness(r, f);
 	if (!rc)

@@ -74,39 +74,6 @@ bool report__shows(const struct report *r, const struct section *s)
 	return (r->in.join || !section__of_device(s)) && !report__unobserved(r, s);
 }
 
-static int check_pids(const struct report *r, struct err *err)
-{
-	const struct procs_filter *f = &r->o.model.filter;
-
-	for (size_t i = 0; i < f->npids; i++) {
-		bool there = false;
-
-		for (size_t k = 0; k < r->m->procs.lives.n && !there; k++)
-			there = ((const struct proc *)hmap__at(&r->m->procs.lives, k))->tgid == f->pids[i];
-		if (!there)
-			return err_set(
-				err, -ESRCH,
-				"%s: no process %u in this capture; `gpubpf report --section processes` lists them",
-				r->in.path, f->pids[i]);
-	}
-	for (size_t i = 0; i < f->ntids; i++) {
-		bool there = false;
-
-		for (size_t k = 0; k < r->m->procs.threads.n && !there; k++) {
-			const struct thread *th = hmap__at(&r->m->procs.threads, k);
-
-			there = th->tid == f->tids[i] && th->selected;
-		}
-		if (!there)
-			return err_set(
-				err, -ESRCH,
-				"%s: no thread %u in this capture; `gpubpf report --threads --section threads` "
-				"lists them",
-				r->in.path, f->tids[i]);
-	}
-	return 0;
-}
-
 int report__open(struct report *r, const char *path, const struct report_opts *o, struct err *err)
 {
 	int rc;
@@ -124,7 +91,7 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 	if (!rc)
 		rc = read_device(r, err);
 	if (!rc)
-		rc = check_pids(r, err);
+		rc = inspection__check_filter(&r->in, r->m, err);
 	if (rc)
 		return rc;
 	r->ledger = r->in.ledger;

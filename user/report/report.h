@@ -120,6 +120,14 @@ int row__text(struct rows *rows, const char *text); /* NULL: nothing */
 /* p50 and p99 */
 void row__quantiles(struct rows *rows, const struct hist *h, bool unmeasured);
 
+/* The first n rows (n ≤ rows->n) as a text table, as the members of a JSON object, as CSV with a header. 0 or -ENOMEM. */
+int rows__table(const struct rows *rows, FILE *f, size_t n, bool color);
+int rows__json(const struct rows *rows, FILE *f, size_t n);
+void rows__csv(const struct rows *rows, FILE *f, size_t n);
+/* The verdict and what is behind it. */
+void report_verdict_text(const Gpubpf__Meta *meta, const struct ledger *l, FILE *f, bool color);
+int report_verdict_json(const struct ledger *l, FILE *f); /* a member. 0 or -ENOMEM */
+
 /* Why nobody observed what the section holds; NULL: somebody did. */
 const char *report__unobserved(const struct report *r, const struct section *s);
 /* Whether the section is printed: unobserved ones only when they are asked for by name. */

@@ -35,19 +35,24 @@ static void device_notes(const struct report *r, FILE *f)
 			fmt_count(n, r->dev->others));
 }
 
-static void verdict(const struct report *r, FILE *f, bool color)
+void report_verdict_text(const Gpubpf__Meta *meta, const struct ledger *l, FILE *f, bool color)
 {
-	const char *paint = r->ledger.verdict >= LEDGER_UNCONTRADICTED ? "\033[1;32m" : "\033[1;33m";
+	const char *paint = l->verdict >= LEDGER_UNCONTRADICTED ? "\033[1;32m" : "\033[1;33m";
 	char line[768];
 
-	ledger_headline(&r->ledger, line, sizeof(line));
+	ledger_headline(l, line, sizeof(line));
 	if (color)
 		fputs(paint, f);
 	fmt_put_safe(f, line);
 	fputs(color ? "\033[0m\n" : "\n", f);
-	inspect_readiness_lines(r->in.meta, f);
-	put_reasons(f, "missing", r->ledger.reason, r->ledger.nreasons);
-	put_reasons(f, "note", r->ledger.fact, r->ledger.nfacts);
+	inspect_readiness_lines(meta, f);
+	put_reasons(f, "missing", l->reason, l->nreasons);
+	put_reasons(f, "note", l->fact, l->nfacts);
+}
+
+static void verdict(const struct report *r, FILE *f, bool color)
+{
+	report_verdict_text(r->in.meta, &r->ledger, f, color);
 	if (r->m->unknown_api)
 		fprintf(f,
 			"  note: %" PRIu64
@@ -171,7 +176,7 @@ static int fill(struct fmt_table *t, const struct rows *rows, const unsigned *pi
 	return rc;
 }
 
-static int table(const struct rows *rows, FILE *f, size_t n, bool color)
+int rows__table(const struct rows *rows, FILE *f, size_t n, bool color)
 {
 	unsigned columns = section__columns(rows->section), npick = 0, *pick = calloc(columns, sizeof(*pick));
 	struct fmt_table *t = NULL;
@@ -225,7 +230,7 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 	fprintf(f, ": %s\n", s->population);
 	if (s->note)
 		fprintf(f, "  (%s)\n", s->note);
-	rc = table(&rows, f, n, color);
+	rc = rows__table(&rows, f, n, color);
 	if (rows.n > n)
 		fprintf(f, "  %s more (-n 0 shows all)\n", fmt_count(more, rows.n - n));
 out:

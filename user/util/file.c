@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int file_read_all(const char *path, size_t max, char **buf, size_t *n)
@@ -78,4 +81,64 @@ const char *file_temporary_folder(size_t *at)
 			return dir;
 	}
 	return NULL;
+}
+
+static int write_whole(int fd, const char *b, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, b, n);
+
+		if (put < 0 && errno != EINTR)
+			return -errno;
+		if (put > 0) {
+			b += put;
+			n -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static int write_beside(const char *path, const void *buf, size_t n)
+{
+	char temporary[PATH_MAX];
+	int e, fd;
+
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >=
+	    sizeof(temporary))
+		return -ENAMETOOLONG;
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	e = write_whole(fd, buf, n);
+	if (!e && fsync(fd))
+		e = -errno;
+	if (close(fd) && !e)
+		e = -errno;
+	if (!e && rename(temporary, path))
+		e = -errno;
+	if (e)
+		unlink(temporary);
+	return e;
+}
+
+int file_write_all(const char *path, const void *buf, size_t n)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	int e, fd;
+
+	/* where a link points to */
+	if (!realpath(path, real))
+		return write_beside(path, buf, n);
+	if (stat(real, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return write_beside(real, buf, n);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	e = write_whole(fd, buf, n);
+	if (close(fd) && !e)
+		e = -errno;
+	return e;
 }

@@ -15,6 +15,12 @@ int file_read_all(const char *path, size_t max, char **buf, size_t *n);
 int file_read_line(const char *path, char *out, size_t size);
 
 /*
+ * Writes n bytes. A regular file is there under its name only when it is whole; to what is none (a pipe, a device) they
+ * are written as they are. 0 or a negative errno.
+ */
+int file_write_all(const char *path, const void *buf, size_t n);
+
+/*
  * The folders for temporary files, best first: the next one, with *at from 0; NULL: no more. Absolute ones alone: a relative
  * path would mean another place to a command that changes its directory.
  */

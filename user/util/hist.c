@@ -116,6 +116,38 @@ bool hist__quantile(const struct hist *h, double q, uint64_t *v)
 	return true;
 }
 
+uint64_t hist__from(const struct hist *h, uint64_t v)
+{
+	unsigned first = octave_of(v);
+	uint64_t n = 0;
+
+	for (unsigned o = first; o <= HIST_OCTAVES; o++)
+		for (unsigned s = o == first ? sub_of(v, o) : 0; h->slot[o] && s < HIST_SUB; s++)
+			n += h->chunk[h->slot[o] - 1][s];
+	return n;
+}
+
+bool hist__tail(const struct hist *h, uint64_t n, uint64_t *v)
+{
+	uint64_t seen = 0;
+	bool found = false;
+
+	for (int o = HIST_OCTAVES; o >= 0; o--) {
+		for (int s = HIST_SUB - 1; h->slot[o] && s >= 0; s--) {
+			uint64_t here = h->chunk[h->slot[o] - 1][s];
+
+			if (!here)
+				continue;
+			if (found && (here > n || seen > n - here))
+				return true;
+			seen += here;
+			*v = lowest_of((unsigned)o, (unsigned)s);
+			found = true;
+		}
+	}
+	return found;
+}
+
 void hist__clear(struct hist *h)
 {
 	free(h->chunk);

@@ -29,6 +29,13 @@ int hist__add_n(struct hist *h, uint64_t v, uint64_t n); /* the same value n tim
 int hist__merge(struct hist *into, const struct hist *from);
 /* Nearest rank; q in 0 … 1. False when the histogram is empty. */
 bool hist__quantile(const struct hist *h, double q, uint64_t *v);
+/* How many values are in the bucket of v and above. Exact for values that are not less than v where v is a bucket's lowest. */
+uint64_t hist__from(const struct hist *h, uint64_t v);
+/*
+ * The lowest value of a bucket from which on there are at most n values; where the highest bucket alone holds more, that
+ * one's. False when the histogram is empty.
+ */
+bool hist__tail(const struct hist *h, uint64_t n, uint64_t *v);
 void hist__clear(struct hist *h);
 
 #endif

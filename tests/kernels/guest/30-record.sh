@@ -44,6 +44,16 @@ for method in $methods; do
 		record "record $method callall" callall --attach $method
 		# What gpubpf takes by itself; perf-based probes are slow to remove, so not once more with the option.
 		record "record demo" demo
+		record "record demo --latency" demo --latency
+		told=$(sed -n '/"told": \[/,/\]/p' /tmp/inspect | tr -d ' \n"')
+		parts=$(/t/gpubpf inspect --records /tmp/capture | grep -c '^latency .*on_cpu_ns=')
+		missing=$(/t/gpubpf inspect --records /tmp/capture | grep '^latency ' | grep -c 'unaccounted_ns=\|excess_ns=')
+		echo "# $told, $(sed -n 's/.*"store": //p' /tmp/inspect) $parts calls, $missing that do not add up"
+		if [ "${parts:-0}" -gt 100 ] && [ $((missing * 1000)) -le "$parts" ]; then
+			echo "ok record demo --latency: the parts of $parts calls add up"
+		else
+			echo "not ok record demo --latency: the parts of calls add up"
+		fi
 		if grep -q "\"attach\": \"$first\"" /tmp/inspect; then
 			echo "ok record: takes $first by itself"
 		else

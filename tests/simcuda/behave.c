@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a call does with its thread, on demand:
+ *
+ * SIMCUDA_DO=SYMBOL:WHAT:N[,…]  Each call of SYMBOL first does this for N milliseconds:
+ *   spin       keeps a processor busy for so much time of its own
+ *   sleep      nanosleep
+ *   poll       poll with a timeout
+ *   futex      waits for a lock that another thread holds
+ *   read       reads from a pipe that another thread writes to
+ *   ioctl      an ioctl of a pseudo terminal waits for another thread's write to it
+ *   faultwait  touches a page that another thread provides (userfaultfd)
+ *   faults     touches N new pages
+ * SIMCUDA_DO_LOG=FILE  A line for each time, by the kernel's own accounting of the thread:
+ *   SYMBOL WHAT TID START WALL CPU DELAY MINFLT MAJFLT NVCSW NIVCSW
+ * Times are nanoseconds; DELAY is how long it was ready to run and did not (/proc/thread-self/schedstat). What is left
+ * of WALL it was blocked.
+ */
+#include "sim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define SETTLE_MS 5 /* until another thread is blocked where it should be */
+
+struct helper {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	sem_t ready;
+	unsigned ms;
+	int fd;
+	char *page;
+	_Atomic int over;
+	struct helper *other;
+};
+
+struct usage {
+	uint64_t t, cpu, delay;
+	struct rusage ru;
+};
+
+static struct deed {
+	char symbol[64];
+	const char *what;
+	void (*fn)(unsigned n, struct usage *from);
+	unsigned n;
+} deeds[8];
+static unsigned ndeeds;
+static int log_fd = -1;
+
+static void nap(unsigned ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void usage_read(struct usage *u)
+{
+	char text[96] = "";
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	u->delay = 0;
+	sscanf(text, "%*u %lu", &u->delay);
+	getrusage(RUSAGE_THREAD, &u->ru);
+	u->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	u->t = clock_ns(CLOCK_MONOTONIC);
+}
+
+static void start(struct helper *h, void *(*fn)(void *), unsigned ms)
+{
+	h->ms = ms;
+	pthread_mutex_init(&h->lock, NULL);
+	sem_init(&h->ready, 0, 0);
+	pthread_create(&h->thread, NULL, fn, h);
+}
+
+static void do_spin(unsigned ms, struct usage *from)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * 1000000;
+
+	(void)from;
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void do_sleep(unsigned ms, struct usage *from)
+{
+	(void)from;
+	nap(ms);
+}
+
+static void do_poll(unsigned ms, struct usage *from)
+{
+	(void)from;
+	poll(NULL, 0, (int)ms);
+}
+
+static void *hold_lock(void *arg)
+{
+	struct helper *h = arg;
+
+	pthread_mutex_lock(&h->lock);
+	sem_post(&h->ready);
+	nap(h->ms);
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}
+
+static void do_futex(unsigned ms, struct usage *from)
+{
+	struct helper h = { 0 };
+
+	start(&h, hold_lock, ms);
+	while (sem_wait(&h.ready) && errno == EINTR)
+		;
+	usage_read(from);
+	pthread_mutex_lock(&h.lock);
+	pthread_mutex_unlock(&h.lock);
+	pthread_join(h.thread, NULL);
+}
+
+static void *write_late(void *arg)
+{
+	struct helper *h = arg;
+
+	nap(h->ms);
+	if (write(h->fd, "x", 1) != 1)
+		abort();
+	return NULL;
+}
+
+static void do_read(unsigned ms, struct usage *from)
+{
+	struct helper h = { 0 };
+	int fds[2];
+	char c;
+
+	(void)from;
+	if (pipe2(fds, O_CLOEXEC))
+		abort();
+	h.fd = fds[1];
+	start(&h, write_late, ms);
+	if (read(fds[0], &c, 1) != 1)
+		abort();
+	pthread_join(h.thread, NULL);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* More than a pseudo terminal holds, whatever moves on inside it meanwhile. */
+static void *write_more(void *arg)
+{
+	static char text[131072];
+	struct helper *h = arg;
+
+	if (write(h->fd, text, sizeof(text)) < 0)
+		abort();
+	h->over = 1;
+	return NULL;
+}
+
+static void *read_late(void *arg)
+{
+	struct helper *h = arg;
+	char text[65536];
+
+	nap(h->ms);
+	while (!h->other->over)
+		if (read(h->fd, text, sizeof(text)) < 0)
+			sched_yield();
+	return NULL;
+}
+
+/* A pseudo terminal that is full blocks a writer, which holds a lock that flow control takes, too. */
+static void do_ioctl(unsigned ms, struct usage *from)
+{
+	struct helper writer = { 0 }, reader = { 0 };
+	char name[64], text[4096];
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+
+	memset(text, 'x', sizeof(text));
+	if (master < 0 || grantpt(master) || unlockpt(master) || ptsname_r(master, name, sizeof(name)))
+		abort();
+	slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	while (write(slave, text, sizeof(text)) > 0 || write(slave, text, 1) > 0)
+		;
+	fcntl(slave, F_SETFL, 0);
+	fcntl(master, F_SETFL, O_NONBLOCK);
+	writer.fd = slave;
+	reader.fd = master;
+	reader.other = &writer;
+	start(&writer, write_more, 0);
+	nap(SETTLE_MS);
+	start(&reader, read_late, ms);
+	usage_read(from);
+	if (ioctl(slave, TCXONC, TCIOFF))
+		abort();
+	pthread_join(writer.thread, NULL);
+	pthread_join(reader.thread, NULL);
+	close(slave);
+	close(master);
+}
+
+static void *provide_late(void *arg)
+{
+	struct helper *h = arg;
+	struct uffdio_zeropage z = { .range = { (uintptr_t)h->page, PAGE } };
+	struct uffd_msg m;
+
+	if (read(h->fd, &m, sizeof(m)) != sizeof(m))
+		abort();
+	nap(h->ms);
+	if (ioctl(h->fd, UFFDIO_ZEROPAGE, &z))
+		abort();
+	return NULL;
+}
+
+static char *new_pages(unsigned n)
+{
+	char *p = mmap(NULL, (size_t)n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	madvise(p, (size_t)n * PAGE, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static void do_faultwait(unsigned ms, struct usage *from)
+{
+	struct helper h = { .page = new_pages(1) };
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register r = { .range = { (uintptr_t)h.page, PAGE },
+				     .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	(void)from;
+	h.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (h.fd < 0 || ioctl(h.fd, UFFDIO_API, &api) || ioctl(h.fd, UFFDIO_REGISTER, &r))
+		abort();
+	start(&h, provide_late, ms);
+	*(volatile char *)h.page;
+	pthread_join(h.thread, NULL);
+	close(h.fd);
+	munmap(h.page, PAGE);
+}
+
+static void do_faults(unsigned n, struct usage *from)
+{
+	char *p = new_pages(n);
+
+	(void)from;
+	for (unsigned i = 0; i < n; i++)
+		((volatile char *)p)[(size_t)i * PAGE] = 1;
+	munmap(p, (size_t)n * PAGE);
+}
+
+static const struct {
+	const char *what;
+	void (*fn)(unsigned n, struct usage *from);
+} kinds[] = {
+	{ "spin", do_spin }, { "sleep", do_sleep }, { "poll", do_poll },           { "futex", do_futex },
+	{ "read", do_read }, { "ioctl", do_ioctl }, { "faultwait", do_faultwait }, { "faults", do_faults },
+};
+
+bool sim_do__parse(const char *spec, const char *log)
+{
+	char *copy = strdup(spec), *save = NULL;
+
+	for (char *p = copy ? strtok_r(copy, ",", &save) : NULL;
+	     p && ndeeds < sizeof(deeds) / sizeof(deeds[0]); p = strtok_r(NULL, ",", &save)) {
+		struct deed *d = &deeds[ndeeds];
+		char what[16];
+
+		if (sscanf(p, "%63[^:]:%15[^:]:%u", d->symbol, what, &d->n) != 3)
+			continue;
+		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			if (strcmp(kinds[i].what, what) != 0)
+				continue;
+			d->what = kinds[i].what;
+			d->fn = kinds[i].fn;
+			ndeeds++;
+			break;
+		}
+	}
+	free(copy);
+	if (log && ndeeds)
+		log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	return ndeeds != 0;
+}
+
+static void tell(const struct deed *d, const struct usage *a, const struct usage *b)
+{
+	dprintf(log_fd, "%s %s %ld %lu %lu %lu %lu %ld %ld %ld %ld\n", d->symbol, d->what,
+		syscall(SYS_gettid), a->t, b->t - a->t, b->cpu - a->cpu, b->delay - a->delay,
+		b->ru.ru_minflt - a->ru.ru_minflt, b->ru.ru_majflt - a->ru.ru_majflt,
+		b->ru.ru_nvcsw - a->ru.ru_nvcsw, b->ru.ru_nivcsw - a->ru.ru_nivcsw);
+}
+
+void sim_do(const struct sim_api *api)
+{
+	for (unsigned i = 0; i < ndeeds; i++) {
+		const struct deed *d = &deeds[i];
+		struct usage from, to;
+
+		if (strcmp(d->symbol, api->symbol) != 0)
+			continue;
+		usage_read(&from);
+		d->fn(d->n, &from);
+		usage_read(&to);
+		if (log_fd >= 0)
+			tell(d, &from, &to);
+	}
+}

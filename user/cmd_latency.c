@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "latency/lat.h"
+#include "util/err.h"
+#include "util/file.h"
+#include "util/opts.h"
+
+#define SLOWEST_DEFAULT 3
+#define SLOWEST_MAX 100 /* each call of the file is held against each of them */
+#define ROWS_DEFAULT 10
+
+struct latency_args {
+	int json;
+	const char *csv, *svg;
+	unsigned long long slowest, rows, from, to;
+	struct opt_list apis, kernels, pids, tids;
+};
+
+#define O(field) offsetof(struct latency_args, field)
+static const struct opt latency_opts_table[] = {
+	{ .name = "api",
+	  .type = OPT_LIST,
+	  .arg = "NAME",
+	  .offset = O(apis),
+	  .help = "Only calls of these entry points; shell patterns (`cuMemcpy*`) may stand for several. With it the parts and "
+		  "the slowest calls of everything chosen are shown, not those of launches alone." },
+	{ .name = "kernel",
+	  .type = OPT_LIST,
+	  .arg = "NAME",
+	  .offset = O(kernels),
+	  .help = "Only launches of kernels with this in their name, or whose whole name fits the shell pattern." },
+	{ .letter = 'p',
+	  .name = "pid",
+	  .type = OPT_LIST,
+	  .arg = "PID",
+	  .offset = O(pids),
+	  .help = "Only these processes." },
+	{ .letter = 't',
+	  .name = "thread",
+	  .type = OPT_LIST,
+	  .arg = "TID",
+	  .offset = O(tids),
+	  .help = "Only these threads." },
+	{ .name = "from",
+	  .type = OPT_DURATION,
+	  .arg = "TIME",
+	  .offset = O(from),
+	  .help = "Only calls that were entered so long after the start of the capture, or later." },
+	{ .name = "to",
+	  .type = OPT_DURATION,
+	  .arg = "TIME",
+	  .offset = O(to),
+	  .help = "Only calls that were entered before that." },
+	{ .letter = 'n',
+	  .name = "slowest",
+	  .type = OPT_UINT,
+	  .arg = "N",
+	  .offset = O(slowest),
+	  .help = "How many of the slowest calls to tell as a time line, at most 100.",
+	  .has_default = 1,
+	  .default_text = "3" },
+	{ .name = "rows",
+	  .type = OPT_UINT,
+	  .arg = "N",
+	  .offset = O(rows),
+	  .help = "Rows per table in text, 0 for all.",
+	  .has_default = 1,
+	  .default_text = "10" },
+	{ .name = "json",
+	  .type = OPT_FLAG,
+	  .offset = O(json),
+	  .help = "Print one JSON object: every table with the meaning of its columns, and the slowest calls." },
+	{ .name = "csv",
+	  .type = OPT_STRING,
+	  .arg = "TABLE",
+	  .offset = O(csv),
+	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, parts, differences or slowest." },
+	{ .name = "svg",
+	  .type = OPT_STRING,
+	  .arg = "FILE",
+	  .offset = O(svg),
+	  .help = "Write a picture too: histograms, parts and the slowest calls. It needs nothing beside it." },
+	{ 0 },
+};
+
+static int failed(const struct err *err, int status)
+{
+	fprintf(stderr, "gpubpf: %s\n", err->msg);
+	return status;
+}
+
+static int ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
+{
+	unsigned long long v;
+
+	*out = calloc(list->n + 1, sizeof(**out));
+	if (!*out)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < list->n; i++) {
+		int rc = opts_uint(list->items[i], &v, err);
+
+		if (rc)
+			return rc;
+		if (v == 0 || v > UINT32_MAX)
+			return err_set(err, -EINVAL, "'%s' is no process or thread id", list->items[i]);
+		(*out)[(*n)++] = (uint32_t)v;
+	}
+	return 0;
+}
+
+static int find_table(const char *name, const struct lat_section **out, struct err *err)
+{
+	const char *names[16], *nearest;
+	size_t n = 0;
+
+	for (const struct lat_section *s = latency_sections; s->s.name; s++) {
+		names[n++] = s->s.name;
+		if (strcmp(s->s.name, name) == 0) {
+			*out = s;
+			return 0;
+		}
+	}
+	nearest = opts_nearest(name, names, n);
+	if (nearest)
+		return err_set(err, -EINVAL, "there is no table '%s'; did you mean '%s'?", name, nearest);
+	return err_set(err, -EINVAL, "there is no table '%s'; `gpubpf latency --help` lists them", name);
+}
+
+struct run_state {
+	struct latency_args args;
+	struct latency_opts o;
+	const struct lat_section *table;
+	uint32_t *pids, *tids;
+};
+
+static int prepare(struct run_state *s, struct err *err)
+{
+	const struct latency_args *a = &s->args;
+	struct procs_filter *f = &s->o.model.filter;
+	int rc = 0;
+
+	if (a->csv && a->json)
+		return err_set(err, -EINVAL, "--csv and --json exclude each other");
+	if (a->slowest > SLOWEST_MAX)
+		return err_set(err, -EINVAL, "-n takes at most %d, not %llu", SLOWEST_MAX, a->slowest);
+	s->o.has_from = a->from != ~0ull;
+	s->o.has_to = a->to != ~0ull;
+	if (s->o.has_from && s->o.has_to && a->from >= a->to)
+		return err_set(err, -EINVAL, "--from must be before --to");
+	s->o.from = a->from;
+	s->o.to = a->to;
+	s->o.apis = a->apis.items;
+	s->o.napis = a->apis.n;
+	s->o.kernels = a->kernels.items;
+	s->o.nkernels = a->kernels.n;
+	s->o.slowest = a->slowest;
+	s->o.rows = a->rows;
+	if (a->csv)
+		rc = find_table(a->csv, &s->table, err);
+	if (!rc)
+		rc = ids(&a->pids, &s->pids, &f->npids, err);
+	if (!rc)
+		rc = ids(&a->tids, &s->tids, &f->ntids, err);
+	f->pids = s->pids;
+	f->tids = s->tids;
+	return rc;
+}
+
+/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
+static int flush_output(void)
+{
+	int error = ferror(stdout) ? errno : 0;
+
+	if (fflush(stdout) != 0)
+		error = errno;
+	if (error && error != EPIPE)
+		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
+	return error ? 1 : 0;
+}
+
+static int write_picture(struct latency *l, const char *path, struct err *err)
+{
+	char *svg = NULL;
+	size_t n;
+	int rc = latency_svg(l, &svg, &n);
+
+	if (!rc)
+		rc = file_write_all(path, svg, n);
+	free(svg);
+	return rc ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+static int show(const struct run_state *s, struct latency *l, struct err *err)
+{
+	char line[768];
+	int rc;
+
+	if (s->args.svg && write_picture(l, s->args.svg, err))
+		return failed(err, 1);
+	if (s->table) {
+		/* the table has no room for it, and nobody may take it for whole when it is not */
+		ledger_headline(&l->in.ledger, line, sizeof(line));
+		if (l->in.ledger.verdict < LEDGER_UNCONTRADICTED)
+			fprintf(stderr, "gpubpf: %s\n", line);
+		if (latency__no_device(l))
+			fprintf(stderr, "gpubpf: calls to the start on the GPU: not measured: %s\n",
+				latency__no_device(l));
+		rc = latency_csv(l, s->table, stdout);
+	} else {
+		rc = s->args.json ? latency_json(l, stdout) : latency_text(l, stdout);
+	}
+	if (rc == -ENOMEM && !ferror(stdout)) {
+		err_set(err, rc, "%s: out of memory", l->in.path);
+		return failed(err, 1);
+	}
+	return flush_output();
+}
+
+static int run(int argc, char **argv)
+{
+	struct run_state s = {
+		.args = { .slowest = SLOWEST_DEFAULT, .rows = ROWS_DEFAULT, .from = ~0ull, .to = ~0ull }
+	};
+	struct latency l = { 0 };
+	struct err err = { 0 };
+	int rest, rc, status;
+
+	rc = opts_parse(&verb_latency, argc, argv, &s.args, &rest, &err);
+	if (rc > 0)
+		return 0;
+	if (rc == 0 && argc - rest != 1)
+		rc = err_set(&err, -EINVAL,
+			     argc == rest ? "latency needs the name of a capture file"
+					  : "latency takes one capture file, not %d",
+			     argc - rest);
+	if (rc == 0)
+		rc = prepare(&s, &err);
+	if (rc < 0) {
+		status = failed(&err, rc == -ENOMEM ? 1 : 2);
+		goto out;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	rc = latency__open(&l, argv[rest], &s.o, &err);
+	status = rc ? failed(&err, 1) : show(&s, &l, &err);
+	latency__close(&l);
+out:
+	free(s.pids);
+	free(s.tids);
+	opts_free(&verb_latency, &s.args);
+	return status;
+}
+
+const struct verb verb_latency = {
+	.name = "latency",
+	.synopsis = "[OPTIONS] FILE",
+	.summary = "why calls took long, and their work long to start on the GPU",
+	.text = "Reads a whole capture and prints its verdict first, then how long calls took from entry to return, how long "
+		"it was from a call to the start of the first thing that it started on the GPU, where that time went, on "
+		"average and for the slowest 1 %, what slow calls are more often than the others, and the slowest calls as "
+		"time lines. The last parts are about launches, where the capture has any; --api chooses other calls. "
+		"Histograms are printed of the entry point and the kernel that took most of the time, or of all that --api and "
+		"--kernel name; JSON and CSV have them all.\n\n"
+		"From return to start the time is cut in this order: until earlier work of the same stream had ended; then "
+		"until what it had to wait for in other streams had ended (an event of cuStreamWaitEvent() that was recorded "
+		"in another stream, or the default stream, as far as the calls are in the capture); of the rest, time in "
+		"which other streams of the device ran something, though no dependency is known; from queueing to submission "
+		"and from there to the start, where CUPTI gave these times (`record --cupti latency`); and what nothing is "
+		"known of. The parts add up to the whole.\n\n"
+		"Inside calls the time is that of the thread: on a processor, waiting for one, or blocked, by cause. It is "
+		"there when the capture was made with `record --latency`. Without a device observer nothing is known of "
+		"starts, and the output says so.\n\n"
+		"Slow calls are those from a threshold on that one call in a hundred reaches at most, unless more calls are "
+		"within 1 % of the longest. Percentiles are within 1 %; counts, sums and the bars of histograms are exact.",
+	.examples =
+		"gpubpf latency run.gpubpf\tverdict, distributions, parts, slow calls\n"
+		"gpubpf latency --kernel gemm -n 10 run.gpubpf\tlaunches of kernels with gemm in their name\n"
+		"gpubpf latency --api 'cuMemcpy*' run.gpubpf\tcopies\n"
+		"gpubpf latency --from 10s --to 12s --json run.gpubpf\ttwo seconds, for programs\n"
+		"gpubpf latency --svg run.svg run.gpubpf\ta picture too\n",
+	.opts = latency_opts_table,
+	.run = run,
+};
