@@ -219,9 +219,10 @@ enum gpubpf_activity_kind {
 	GPUBPF_ACTIVITY_SYNC = 5,
 	GPUBPF_ACTIVITY_MEMORY = 6,
 	GPUBPF_ACTIVITY_OVERHEAD = 7,
-	GPUBPF_ACTIVITY_EXTERNAL = 8, /* an id that the application tied to a call; no times */
-	GPUBPF_ACTIVITY_MARKER = 9,   /* NVTX: start and end are the moment */
-	GPUBPF_ACTIVITY_UNIFIED = 10, /* a counter of unified memory */
+	GPUBPF_ACTIVITY_EXTERNAL = 8,     /* an id that the application tied to a call; no times */
+	GPUBPF_ACTIVITY_MARKER = 9,       /* NVTX: start and end are the moment */
+	GPUBPF_ACTIVITY_UNIFIED = 10,     /* a counter of unified memory */
+	GPUBPF_ACTIVITY_MARKER_DATA = 11, /* what a marker's NVTX gave beside the name; no times */
 };
 
 enum gpubpf_activity_flags {
@@ -232,9 +233,18 @@ enum gpubpf_activity_flags {
 	GPUBPF_ACTIVITY_ASYNC = 1u << 4,       /* of a copy: CUPTI says so */
 	GPUBPF_ACTIVITY_PEER = 1u << 5,        /* u.copy.src_device and dst_device */
 	GPUBPF_ACTIVITY_HAS_THREAD = 1u << 6,  /* of a marker: its thread, as the system numbers it */
+	GPUBPF_ACTIVITY_HAS_COLOR = 1u << 7,   /* of a marker's data */
 };
 
 enum gpubpf_marker { GPUBPF_MARKER_INSTANT = 1, GPUBPF_MARKER_START = 2, GPUBPF_MARKER_END = 3 };
+
+enum gpubpf_payload { /* CUpti_MetricValueKind; others are CUPTI's business */
+		      GPUBPF_PAYLOAD_DOUBLE = 0,
+		      GPUBPF_PAYLOAD_UINT64 = 1,
+		      GPUBPF_PAYLOAD_INT64 = 4,
+		      GPUBPF_PAYLOAD_EXTENDED =
+			      6, /* a structure of the application's own: its value is not here */
+};
 
 #define GPUBPF_UNIFIED_COUNTERS 8 /* CUpti_ActivityUnifiedMemoryCounterKind: 1 … */
 #define GPUBPF_UNIFIED_HOST 0xffffffffu
@@ -296,7 +306,9 @@ struct gpubpf_activity {
 		 * object: process and thread << 32, or device, context << 32 and, next, stream.
 		 * EXTERNAL: CUpti_ExternalCorrelationKind, the id. MARKER (with a name, but at the end of a range): CUPTI's
 		 * id of the range, enum gpubpf_marker, gpubpf_name.id of the domain (0: the default one), process,
-		 * thread (GPUBPF_ACTIVITY_HAS_THREAD).
+		 * thread (GPUBPF_ACTIVITY_HAS_THREAD). MARKER_DATA: CUPTI's id of the range or mark, category (0: none),
+		 * color (GPUBPF_ACTIVITY_HAS_COLOR: alpha, red, green, blue from the top byte), enum gpubpf_payload, the
+		 * payload's 8 bytes; double and 0: none, or 0.0, which CUPTI does not tell apart.
 		 * UNIFIED: CUpti_ActivityUnifiedMemoryCounterKind, value, address, source, destination (both as CUPTI gives
 		 * them: GPUBPF_UNIFIED_HOST is the host), flags. What a counter has no use for means nothing.
 		 */
@@ -368,7 +380,8 @@ enum gpubpf_status_kind {
 	X(UNIFIED_BYTES_HTOD, 21, "unified_bytes_htod") X(UNIFIED_BYTES_DTOH, 22, "unified_bytes_dtoh") \
 	X(UNIFIED_CPU_FAULTS, 23, "unified_cpu_faults") X(UNIFIED_GPU_FAULTS, 24, "unified_gpu_faults") \
 	X(UNIFIED_THRASHING, 25, "unified_thrashing") X(UNIFIED_THROTTLING, 26, "unified_throttling") \
-	X(UNIFIED_REMOTE_MAP, 27, "unified_remote_map") X(UNIFIED_BYTES_DTOD, 28, "unified_bytes_dtod")
+	X(UNIFIED_REMOTE_MAP, 27, "unified_remote_map") X(UNIFIED_BYTES_DTOD, 28, "unified_bytes_dtod") \
+	X(NVTX_DATA, 29, "nvtx_data") /* categories, colors and payloads of markers */
 /* clang-format on */
 
 #define GPUBPF_FACILITY_X(name, value, word) GPUBPF_FACILITY_##name = (value),

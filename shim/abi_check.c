@@ -5,6 +5,9 @@
  * still have them.
  */
 #include <cupti.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
 
 #include "cupti_abi.h"
 
@@ -351,6 +354,30 @@ FIELD(cupti_marker, name, CUpti_ActivityMarker2, name);
 FIELD(cupti_marker, domain, CUpti_ActivityMarker2, domain);
 SIZE(cupti_marker, CUpti_ActivityMarker2);
 SAME(sizeof(int), sizeof(CUpti_ActivityThreadIdType));
+
+#define MARKER_DATA(T)                                                                                       \
+	FIELD(cupti_marker_data, kind, T, kind);                                                             \
+	FIELD(cupti_marker_data, flags, T, flags);                                                           \
+	FIELD(cupti_marker_data, id, T, id);                                                                 \
+	FIELD(cupti_marker_data, payload_kind, T, payloadKind);                                              \
+	FIELD(cupti_marker_data, payload, T, payload);                                                       \
+	FIELD(cupti_marker_data, color, T, color);                                                           \
+	FIELD(cupti_marker_data, category, T, category)
+
+MARKER_DATA(CUpti_ActivityMarkerData);
+SIZE(cupti_marker_data, CUpti_ActivityMarkerData);
+SAME(GPUBPF_PAYLOAD_DOUBLE, CUPTI_METRIC_VALUE_KIND_DOUBLE);
+SAME(GPUBPF_PAYLOAD_UINT64, CUPTI_METRIC_VALUE_KIND_UINT64);
+SAME(GPUBPF_PAYLOAD_INT64, CUPTI_METRIC_VALUE_KIND_INT64);
+#if CUPTI_API_VERSION > CUPTI_SINCE_13_0 /* an update of it brought the next one */
+MARKER_DATA(CUpti_ActivityMarkerData2);
+SAME(GPUBPF_PAYLOAD_EXTENDED, CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD);
+#endif
+
+#ifdef NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START
+FIELD(cupti_payload, payload, nvtxPayloadData_t, payload);
+SIZE(cupti_payload, nvtxPayloadData_t);
+#endif
 
 #define CONFIG(f, g) FIELD(cupti_unified_config, f, CUpti_ActivityUnifiedMemoryCounterConfig, g)
 CONFIG(scope, scope);

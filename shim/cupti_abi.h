@@ -41,6 +41,7 @@
 	X(ACTIVITY_KIND_INVALID, 0) X(ACTIVITY_KIND_MEMCPY, 1) X(ACTIVITY_KIND_MEMSET, 2) X(ACTIVITY_KIND_KERNEL, 3) \
 	X(ACTIVITY_KIND_DRIVER, 4) X(ACTIVITY_KIND_MARKER, 12) X(ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 1) \
 	X(ACTIVITY_FLAG_MARKER_START, 2) X(ACTIVITY_FLAG_MARKER_END, 4) X(ACTIVITY_OBJECT_THREAD, 2) \
+	X(ACTIVITY_KIND_MARKER_DATA, 13) X(ACTIVITY_FLAG_MARKER_COLOR_ARGB, 2) \
 	X(ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 25) X(ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE, 1) \
 	X(ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, 1) \
 	X(ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 2) \
@@ -356,6 +357,23 @@ struct cupti_marker {
 	uint32_t pad;
 	const char *name;   /* NULL: the end of a range */
 	const char *domain; /* NULL: the default one */
+};
+
+/* CUpti_ActivityMarkerData and 2; what follows category is not used. */
+struct cupti_marker_data {
+	uint32_t kind;
+	uint32_t flags;
+	uint32_t id;
+	uint32_t payload_kind;
+	uint64_t payload;
+	uint32_t color, category;
+};
+
+/* nvtxPayloadData_t: what the payload of GPUBPF_PAYLOAD_EXTENDED points to. CUPTI has allocated both parts for us. */
+struct cupti_payload {
+	uint64_t schema;
+	size_t size;
+	void *payload;
 };
 
 /* CUpti_ActivityExternalCorrelation. */

@@ -2,6 +2,7 @@
 #include "decode.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct kind {
@@ -18,6 +19,7 @@ static const struct kind {
 	{ ABI_ACTIVITY_KIND_EXTERNAL_CORRELATION, GPUBPF_FACILITY_EXTERNAL },
 	{ ABI_ACTIVITY_KIND_DRIVER, GPUBPF_FACILITY_DRIVER_CALLS },
 	{ ABI_ACTIVITY_KIND_MARKER, GPUBPF_FACILITY_NVTX },
+	{ ABI_ACTIVITY_KIND_MARKER_DATA, GPUBPF_FACILITY_NVTX_DATA },
 	{ ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, GPUBPF_FACILITY_UNIFIED },
 };
 
@@ -197,6 +199,28 @@ static void marker(const struct decode *d, const struct cupti_marker *m, struct 
 	}
 }
 
+static void marker_data(const struct cupti_marker_data *m, struct gpubpf_activity *a)
+{
+	struct cupti_payload *p;
+
+	a->kind = GPUBPF_ACTIVITY_MARKER_DATA;
+	if (m->flags & ABI_ACTIVITY_FLAG_MARKER_COLOR_ARGB)
+		a->flags |= GPUBPF_ACTIVITY_HAS_COLOR;
+	a->u.raw[0] = m->id;
+	a->u.raw[1] = m->category;
+	a->u.raw[2] = a->flags ? m->color : 0;
+	a->u.raw[3] = m->payload_kind;
+	if (m->payload_kind != GPUBPF_PAYLOAD_EXTENDED) {
+		a->u.raw[4] = m->payload;
+		return;
+	}
+	/* A copy that CUPTI made for whoever reads the record, and that nobody else gives back. */
+	p = (struct cupti_payload *)(uintptr_t)m->payload;
+	if (p)
+		free(p->payload);
+	free(p);
+}
+
 static void unified(const struct cupti_unified *u, struct gpubpf_activity *a)
 {
 	a->kind = GPUBPF_ACTIVITY_UNIFIED;
@@ -242,6 +266,8 @@ static size_t size_of(const struct decode *d, __u32 kind)
 		return offsetof(struct cupti_external, reserved);
 	case ABI_ACTIVITY_KIND_MARKER:
 		return sizeof(struct cupti_marker);
+	case ABI_ACTIVITY_KIND_MARKER_DATA:
+		return sizeof(struct cupti_marker_data);
 	case ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
 		return sizeof(struct cupti_unified);
 	default:
@@ -277,6 +303,8 @@ static void fill(const struct decode *d, const struct cupti_record *r, struct gp
 		return external(p, a);
 	case ABI_ACTIVITY_KIND_MARKER:
 		return marker(d, p, a);
+	case ABI_ACTIVITY_KIND_MARKER_DATA:
+		return marker_data(p, a);
 	case ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
 		return unified(p, a);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A completed activity buffer of CUPTI into struct gpubpf_activity. One thread decodes at a time (CUPTI's own inside the
- * completed callback, or the worker afterwards); it never blocks and allocates nothing.
+ * completed callback, or the worker afterwards); it never blocks, allocates nothing, and frees what CUPTI allocated with a
+ * record for its reader.
  */
 #ifndef GPUBPF_SHIM_DECODE_H
 #define GPUBPF_SHIM_DECODE_H

@@ -48,7 +48,7 @@ static struct {
 	cupti_subscriber subscriber;
 	struct report report;
 	struct decode decode;
-	struct kind kinds[10];
+	struct kind kinds[11];
 	bool latency;
 	struct unified unified;
 	bool has_timestamp; /* registered, once and for ever */
@@ -80,7 +80,8 @@ static struct {
 		   { GPUBPF_FACILITY_OVERHEAD, false, false },
 		   { GPUBPF_FACILITY_EXTERNAL, false, false },
 		   { GPUBPF_FACILITY_DRIVER_CALLS, false, false },
-		   { GPUBPF_FACILITY_NVTX, false, false } },
+		   { GPUBPF_FACILITY_NVTX, false, false },
+		   { GPUBPF_FACILITY_NVTX_DATA, false, false } },
 };
 #define KINDS (sizeof(s.kinds) / sizeof(s.kinds[0]))
 
@@ -99,7 +100,7 @@ void session__configure(const char *kinds)
 	} words[] = { { "sync", GPUBPF_FACILITY_SYNC },         { "synchronization", GPUBPF_FACILITY_SYNC },
 		      { "memory", GPUBPF_FACILITY_MEMORY },     { "overhead", GPUBPF_FACILITY_OVERHEAD },
 		      { "external", GPUBPF_FACILITY_EXTERNAL }, { "external", GPUBPF_FACILITY_DRIVER_CALLS },
-		      { "nvtx", GPUBPF_FACILITY_NVTX } };
+		      { "nvtx", GPUBPF_FACILITY_NVTX },         { "nvtx", GPUBPF_FACILITY_NVTX_DATA } };
 
 	s.latency = word__in(kinds, "latency");
 	s.unified.wanted = word__in(kinds, "unified-memory");

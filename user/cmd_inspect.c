@@ -22,7 +22,8 @@ static const struct opt inspect_opts[] = {
 	{ .name = "records",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct inspect_opts, records),
-	  .help = "Print every record, one per line, its arguments by name, instead of the summary." },
+	  .help = "Print every record, one per line, its arguments by name, instead of the summary; marks and ranges of NVTX "
+		  "come last." },
 	{ .name = "apis",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct inspect_opts, apis),
@@ -62,6 +63,8 @@ static int show(struct inspection *s, const struct inspect_opts *o)
 			     : o->json   ? inspect_record_json
 					 : inspect_record_text,
 			     stdout, &err);
+	if (!r && o->records)
+		r = inspect_markers(s, stdout, o->json);
 	if (r == -EIO && ferror(stdout))
 		return flush_output();
 	if (r < 0)

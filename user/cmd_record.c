@@ -77,7 +77,8 @@ static const struct opt options[] = {
 	  0, NULL, 0, NULL },
 	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
-	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks), "
+	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks, "
+	  "with their payloads and categories), "
 	  "unified-memory (migrations and faults of managed memory; GPUs that walk the host's page tables refuse). "
 	  "Each costs more. Live processes have what GPUBPF_CUPTI was set to when they began.",
 	  0, NULL, 0, NULL },

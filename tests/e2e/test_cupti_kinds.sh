@@ -58,7 +58,10 @@ esac
 
 # ---- NVTX ----
 nvtx_rows='[.rows[] | "\(.domain // "-") \(.name) \(.ranges) \(.open) \(.marks) \(.elsewhere)"] | sort | join(", ")'
-want="- here 0 0 50 0, - never ends 0 1 0 0, - step 50 0 0 0, - whole 1 0 0 1, annotated inner 50 0 0 0"
+long=$(printf 'layer.%.0s' {1..40})
+want="- here 0 0 50 0, - $long 0 0 1 0, - never ends 0 1 0 0, - step 50 0 0 0, - whole 1 0 0 1, annotated blob 0 0 1 0, annotated delta 0 0 50 0, annotated inner 50 0 0 0, annotated loss 0 0 50 0"
+data_rows='[.rows[] | select(.payloads > 0 or .categories > 0) | "\(.name) \(.payloads) \(.payload_kind) \(.payload_min) \(.payload_mean | if . then . + 0 else . end) \(.payload_max) \(.categories) \(.category)"] | sort | join(", ")'
+data_want="blob 1 extended null null null 0 null, delta 50 int64 -50 -25.5 -1 0 null, inner 50 uint64 4096 104448 204800 1 7, loss 50 double 0.25 6.375 12.5 2 null"
 for app in "$SIM/annotated" "$SIM/real/annotated"; do
 	name=nvtx
 	if [ "$app" = "$SIM/real/annotated" ]; then
@@ -69,9 +72,11 @@ for app in "$SIM/annotated" "$SIM/real/annotated"; do
 		}
 	fi
 	record $name --cupti nvtx -- "$app" --launches 60 --nvtx 50
-	check ${name}_facilities "0 0" "$(device $name '.sessions[0].facilities | "\(.nvtx) \(.thread_ids)"')"
-	check ${name}_counts "50 102 1 0 0" "$(device $name '.nvtx | "\(.marks) \(.ranges) \(.ranges_open_at_the_end) \(.ends_without_start) \(.records_without_time)"')"
+	check ${name}_facilities "0 0 0" "$(device $name '.sessions[0].facilities | "\(.nvtx) \(.nvtx_data) \(.thread_ids)"')"
+	check ${name}_counts "152 102 1 0 0" "$(device $name '.nvtx | "\(.marks) \(.ranges) \(.ranges_open_at_the_end) \(.ends_without_start) \(.records_without_time)"')"
 	check ${name}_rows "$want" "$(table $name nvtx "$nvtx_rows")"
+	check ${name}_data_counts "151 1 100 50 0" "$(device $name '.nvtx | "\(.with_payload) \(.with_extended_payload) \(.with_category) \(.with_color) \(.data_without_marker)"')"
+	check ${name}_data "$data_want" "$(table $name nvtx "$data_rows")"
 	check ${name}_times "true" "$(table $name nvtx '[.rows[] | select(.ranges > 0) | .total_ns >= .max_ns and .max_ns >= .mean_ns and .mean_ns > 0] | all')"
 	check ${name}_whole_is_longest "whole" "$(table $name nvtx '.rows[0].name')"
 	check ${name}_changes_no_verdict "reconciled 0 0" \
@@ -79,6 +84,29 @@ for app in "$SIM/annotated" "$SIM/real/annotated"; do
 done
 check nvtx_threads "$(device nvtx '.sessions[0].pid')" \
 	"$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx" | jq -r '[.sections.nvtx.rows[].tid] | unique | map(tostring) | join(" ")')"
+# Each mark and each half of a range is a line behind the records; what belongs to it is in it, and in no other.
+"$GPUBPF" inspect --records --json "$T/nvtx" | jq -c 'select(.record == "nvtx")' >"$T/nvtx.lines"
+lines()
+{
+	jq -rs "$1" "$T/nvtx.lines"
+}
+check nvtx_lines "152 102 101" "$(lines '[.[].event] | "\(map(select(. == "mark")) | length) \(map(select(. == "start")) | length) \(map(select(. == "end")) | length)"')"
+check nvtx_lines_payloads "$(seq -s ' ' 4096 4096 204800)" "$(lines '[.[] | select(.name == "inner") | .payload] | map(tostring) | join(" ")')"
+check nvtx_lines_of_delta "-1 -50 int64 null" "$(lines '[.[] | select(.name == "delta")] | "\(.[0].payload) \(.[-1].payload) \(.[0].payload_kind) \(.[0].category)"')"
+check nvtx_lines_of_inner "50 7 0xff336699 annotated true" "$(lines '[.[] | select(.name == "inner" and .event == "start")] | "\(length) \(.[0].category) \(.[0].color) \(.[0].domain) \(all(.dur_ns > 0 and .no_end == null))"')"
+check nvtx_lines_bare "0" "$(lines '[.[] | select((.domain == null or .event == "end") and (.payload_kind or .category or .color))] | length')"
+check nvtx_lines_extended "1 false" "$(lines '[.[] | select(.payload_kind == "extended")] | "\(length) \(.[0] | has("payload"))"')"
+check nvtx_lines_open "never ends" "$(lines '[.[] | select(.no_end or .no_start) | .name] | join(" ")')"
+check nvtx_lines_in_text 'event=mark category=8 payload=0.25 domain="annotated" name="loss"' \
+	"$("$GPUBPF" inspect --records "$T/nvtx" | grep '^nvtx .*name="loss"' | head -n 1 | sed 's/.* event=mark id=[0-9]*/event=mark/')"
+check_has nvtx_in_text "PAYLOAD MAX" "$("$GPUBPF" report -s nvtx "$T/nvtx")"
+check_has nvtx_in_text_summary "with a payload: 151, with a category: 100, with a color: 50" "$("$GPUBPF" inspect "$T/nvtx")"
+
+# Refused, the data alone is not measured, which is not none (R5, R14); nothing else changes.
+SIMCUPTI_FAIL=cuptiActivityEnable:13:27 record nvtx_bare --cupti nvtx -- "$SIM/annotated" --launches 60 --nvtx 50
+check R5_nvtx_data_refused "0 27 true null" "$(device nvtx_bare '(.sessions[0].facilities | "\(.nvtx) \(.nvtx_data)") + (.nvtx | " \(.with_payload_unmeasured) \(.with_payload)")')"
+check R14_nvtx_data_refused_rows "$want|true" "$(table nvtx_bare nvtx "$nvtx_rows")|$(table nvtx_bare nvtx '[.rows[] | .payloads == null and .payloads_unmeasured and .categories_unmeasured] | all')"
+check_has R14_nvtx_data_refused_text "payloads and categories: not measured" "$("$GPUBPF" inspect "$T/nvtx_bare")"
 check nvtx_no_threads_unasked "0" "$(table nvtx nvtx '[.rows[] | select(has("tid"))] | length')"
 
 # An application's children may use NVTX: the shim takes it from them, as CUPTI is theirs no more.
@@ -94,7 +122,7 @@ SIMCUPTI_FAIL=cuptiActivityEnable:12:27 record nvtx_refused --cupti nvtx -- "$SI
 check R5_nvtx_refused "27 CUPTI refused records of NVTX" "$(device nvtx_refused '.sessions[0].facilities.nvtx') $(table nvtx_refused nvtx .unmeasured_because)"
 # Without the system's thread ids no thread is made up (R12).
 SIMCUPTI_FAIL=cuptiSetThreadIdType:1:27 record nvtx_ids --cupti nvtx -- "$SIM/annotated" --launches 10 --nvtx 5
-check R12_nvtx_no_thread "5 0" "$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx_ids" | jq -r '.sections.nvtx.rows | "\(length) \([.[] | select(.tid != null)] | length)"')"
+check R12_nvtx_no_thread "9 0" "$("$GPUBPF" report --json --threads -s nvtx "$T/nvtx_ids" | jq -r '.sections.nvtx.rows | "\(length) \([.[] | select(.tid != null)] | length)"')"
 
 # ---- unified memory ----
 record um --cupti unified-memory -- "$SIM/annotated" --launches 10 --managed 4096

@@ -396,6 +396,42 @@ T(markers)
 	CHECK(decode() == 0 && ngot == 1 && got[0].flags == 0 && got[0].u.raw[4] == 0 && got[0].name == 0);
 }
 
+T(what_a_marker_gives_beside_its_name)
+{
+	struct cupti_marker_data m = { .kind = ABI_ACTIVITY_KIND_MARKER_DATA,
+				       .flags = ABI_ACTIVITY_FLAG_MARKER_COLOR_ARGB,
+				       .id = 9,
+				       .payload_kind = GPUBPF_PAYLOAD_INT64,
+				       .payload = (uint64_t)-5,
+				       .color = 0xff336699,
+				       .category = 7 };
+	struct cupti_payload *extended = malloc(sizeof(*extended));
+
+	begin(CUPTI_SINCE_11_0);
+	put(&m, sizeof(m));
+	m.flags = 1; /* CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE */
+	m.payload_kind = GPUBPF_PAYLOAD_DOUBLE;
+	m.payload = 0x3fd0000000000000;
+	put(&m, sizeof(m));
+	put(&m, offsetof(struct cupti_marker_data, color));
+	CHECK(decode() == 0 && ngot == 2 && d.unknown == 1);
+	CHECK(got[0].kind == GPUBPF_ACTIVITY_MARKER_DATA && got[0].session == 7 && !got[0].start);
+	CHECK(got[0].u.raw[0] == 9 && got[0].u.raw[1] == 7 && got[0].u.raw[2] == 0xff336699);
+	CHECK(got[0].flags == GPUBPF_ACTIVITY_HAS_COLOR && got[0].u.raw[3] == GPUBPF_PAYLOAD_INT64);
+	CHECK(got[0].u.raw[4] == (uint64_t)-5);
+	CHECK(got[1].flags == 0 && got[1].u.raw[2] == 0 && got[1].u.raw[4] == 0x3fd0000000000000);
+	/* CUPTI's copy of a structure is freed, both halves of it, and no address gets out. */
+	*extended = (struct cupti_payload){ .schema = 1, .size = 100, .payload = malloc(100) };
+	begin(CUPTI_SINCE_13_1);
+	m.payload_kind = GPUBPF_PAYLOAD_EXTENDED;
+	m.payload = (uintptr_t)extended;
+	put(&m, sizeof(m));
+	m.payload = 0;
+	put(&m, sizeof(m));
+	CHECK(decode() == 0 && ngot == 2 && got[0].u.raw[3] == GPUBPF_PAYLOAD_EXTENDED);
+	CHECK(got[0].u.raw[4] == 0 && got[1].u.raw[3] == GPUBPF_PAYLOAD_EXTENDED);
+}
+
 T(unified_memory)
 {
 	struct cupti_unified u = { .kind = ABI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,

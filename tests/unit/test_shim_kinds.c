@@ -27,7 +27,7 @@ T(kinds_by_wish)
 	attach();
 	guard__own();
 	CHECK(session__arm(GPUBPF_ARMED_ATTACH, TID));
-	CHECKF(strstr(fake.log, "+10 +1 +22 +2 +38 +17 +39 +4 +12 ") != NULL, "%s", fake.log);
+	CHECKF(strstr(fake.log, "+10 +1 +22 +2 +38 +17 +39 +4 +12 +13 ") != NULL, "%s", fake.log);
 	CHECK(got_status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_LATENCY).value == ABI_ERROR_NOT_SUPPORTED);
 	CHECK(got_status(GPUBPF_STATUS_FACILITY, GPUBPF_FACILITY_THREAD_IDS).value ==
 	      ABI_ERROR_NOT_SUPPORTED);

@@ -6,9 +6,11 @@
  *   annotated [--launches N] [--external N] [--nvtx N] [--fork N] [--managed N]
  *
  * --external: the first N launches are made with an id of their own of kind custom0, half of them with one of custom1
- * besides. --nvtx: each of the first N launches stands in a pushed range "step", and in it in one "inner" of the domain
- * "annotated", with a mark "here" behind it; a range "whole" that another thread ends is about all of them, and "never ends"
- * begins last. NVTX is used before CUDA. --fork: then so many children, each of which makes N marks "child".
+ * besides. --nvtx: each of the first N launches, the i-th of them from 1, stands in a pushed range "step", and in it in one
+ * "inner" of the domain "annotated" (category 7, color ff336699, payload 4096 i), with a mark "here" behind it and, of the
+ * domain, "loss" (category 8 where i is odd, else 9; payload i / 4, a float) and "delta" (payload -i). A range "whole" that
+ * another thread ends is about all of them, then come the domain's mark "blob" with a payload of a structure of its own and a
+ * mark whose name is 40 times "layer.", and "never ends" begins last. NVTX is used before CUDA. --fork: then so many children, each of which makes N marks "child".
  * --managed: so many bytes of managed memory are allocated first.
  */
 #include "drv.h"
@@ -90,19 +92,68 @@ static void launch(CUfunction func, uint64_t i, uint64_t external)
 /* ---- NVTX ---- */
 static nvtxDomainHandle_t domain;
 
-static void launch_in_ranges(CUfunction func, uint64_t i, const struct settings *o)
+static nvtxEventAttributes_t named(const char *name)
 {
-	nvtxEventAttributes_t inner = { .version = NVTX_VERSION,
+	return (nvtxEventAttributes_t){ .version = NVTX_VERSION,
 					.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
 					.messageType = NVTX_MESSAGE_TYPE_ASCII,
-					.message.ascii = "inner" };
+					.message.ascii = name };
+}
 
+static void mark_numbers(uint64_t i)
+{
+	nvtxEventAttributes_t loss = named("loss"), delta = named("delta");
+
+	loss.category = i & 1 ? 8 : 9;
+	loss.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
+	loss.payload.fValue = (float)i / 4;
+	nvtxDomainMarkEx(domain, &loss);
+	delta.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+	delta.payload.llValue = -(int64_t)i;
+	nvtxDomainMarkEx(domain, &delta);
+}
+
+/* nvtxPayloadData_t and NVTX_PAYLOAD_TYPE_EXT of nvtx3/nvToolsExtPayload.h, which older toolkits lack. */
+static void mark_blob(void)
+{
+	const struct {
+		uint64_t schema;
+		size_t size;
+		const void *payload;
+	} data = { 1, sizeof("structure"), "structure" };
+	nvtxEventAttributes_t blob = named("blob");
+
+	blob.payloadType = (int32_t)0xDFBD0009;
+	blob.reserved0 = 1;
+	blob.payload.ullValue = (uint64_t)(uintptr_t)&data;
+	nvtxDomainMarkEx(domain, &blob);
+}
+
+static void mark_long(void)
+{
+	char name[40 * 6 + 1] = "";
+
+	for (int i = 0; i < 40; i++)
+		memcpy(name + 6 * i, "layer.", 7);
+	nvtxMarkA(name);
+}
+
+static void launch_in_ranges(CUfunction func, uint64_t i, const struct settings *o)
+{
+	nvtxEventAttributes_t inner = named("inner");
+
+	inner.category = 7;
+	inner.colorType = NVTX_COLOR_ARGB;
+	inner.color = 0xff336699;
+	inner.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+	inner.payload.ullValue = 4096 * (i + 1);
 	nvtxRangePushA("step");
 	nvtxDomainRangePushEx(domain, &inner);
 	launch(func, i, o->external);
 	nvtxDomainRangePop(domain);
 	nvtxRangePop();
 	nvtxMarkA("here");
+	mark_numbers(i + 1);
 }
 
 static void *end_of_whole(void *whole)
@@ -170,6 +221,8 @@ int main(int argc, char **argv)
 	if (o.nvtx) {
 		pthread_create(&t, NULL, end_of_whole, (void *)(uintptr_t)whole);
 		pthread_join(t, NULL);
+		mark_blob();
+		mark_long();
 		nvtxRangePushA("never ends");
 	}
 	if (children(&o))

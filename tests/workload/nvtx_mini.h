@@ -18,7 +18,12 @@ typedef struct {
 	int32_t colorType;
 	uint32_t color;
 	int32_t payloadType, reserved0;
-	uint64_t payload;
+	union {
+		uint64_t ullValue;
+		int64_t llValue;
+		double dValue;
+		float fValue;
+	} payload;
 	int32_t messageType;
 	union {
 		const char *ascii;
@@ -27,6 +32,10 @@ typedef struct {
 #define NVTX_VERSION 3
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
 #define NVTX_MESSAGE_TYPE_ASCII 1
+#define NVTX_COLOR_ARGB 1
+#define NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 1
+#define NVTX_PAYLOAD_TYPE_INT64 2
+#define NVTX_PAYLOAD_TYPE_FLOAT 6
 
 typedef void nvtx_mini_function(void);
 static nvtx_mini_function *nvtx_mini_core[16], *nvtx_mini_core2[16];
@@ -92,6 +101,8 @@ NVTX_MINI(int, nvtxRangePop, nvtx_mini_core, 11, -2, (void), ())
 NVTX_MINI(void, nvtxNameOsThreadA, nvtx_mini_core, 14, NVTX_MINI_NOTHING, (uint32_t thread, const char *name),
 	  (thread, name))
 NVTX_MINI(nvtxDomainHandle_t, nvtxDomainCreateA, nvtx_mini_core2, 12, NULL, (const char *name), (name))
+NVTX_MINI(void, nvtxDomainMarkEx, nvtx_mini_core2, 1, NVTX_MINI_NOTHING,
+	  (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a), (domain, a))
 NVTX_MINI(int, nvtxDomainRangePushEx, nvtx_mini_core2, 4, -2,
 	  (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a), (domain, a))
 NVTX_MINI(int, nvtxDomainRangePop, nvtx_mini_core2, 5, -2, (nvtxDomainHandle_t domain), (domain))

@@ -68,6 +68,7 @@ static json_t *external_json(const struct join *j)
 
 struct marker_counts {
 	uint64_t marks, ranges, ended, ends_alone, untimed;
+	uint64_t payloads, extended, categories, colors;
 };
 
 static void count_markers(const struct join *j, struct marker_counts *n)
@@ -82,6 +83,10 @@ static void count_markers(const struct join *j, struct marker_counts *n)
 		n->ended += m.kind == GPUBPF_MARKER_START && m.paired;
 		n->ends_alone += m.kind == GPUBPF_MARKER_END && !m.paired;
 		n->untimed += !m.has_time;
+		n->payloads += m.has_payload;
+		n->extended += m.has_payload && m.payload_kind == GPUBPF_PAYLOAD_EXTENDED;
+		n->categories += m.has_category;
+		n->colors += m.has_color;
 	}
 }
 
@@ -94,12 +99,34 @@ static void nvtx_text(const struct join *j, FILE *f)
 	fprintf(f, "  NVTX: %s marks, %s ranges, %s of them open at the end, %s ends of ranges from before\n",
 		fmt_count(a, n.marks), fmt_count(b, n.ranges), fmt_count(c, n.ranges - n.ended),
 		fmt_count(d, n.ends_alone));
+	if (!agreed(j, GPUBPF_FACILITY_NVTX_DATA)) {
+		fputs("        payloads and categories: not measured\n", f);
+		return;
+	}
+	fprintf(f, "        with a payload: %s, with a category: %s, with a color: %s",
+		fmt_count(a, n.payloads), fmt_count(b, n.categories), fmt_count(c, n.colors));
+	if (n.extended)
+		fprintf(f, "; %s payloads are structures of the application's own, and not recorded",
+			fmt_count(d, n.extended));
+	if (join__marker_data_alone(j))
+		fprintf(f, "; %s of marks or ranges that did not arrive",
+			fmt_count(d, join__marker_data_alone(j)));
+	fputc('\n', f);
 }
 
 static json_t *nvtx_json(const struct join *j)
 {
 	json_t *o = json_object();
 	struct marker_counts n;
+	uint64_t alone = join__marker_data_alone(j);
+	const struct {
+		const char *name;
+		const uint64_t *n;
+	} data[] = { { "with_payload", &n.payloads },
+		     { "with_extended_payload", &n.extended },
+		     { "with_category", &n.categories },
+		     { "with_color", &n.colors },
+		     { "data_without_marker", &alone } };
 
 	count_markers(j, &n);
 	json_put_int(o, "marks", n.marks);
@@ -107,6 +134,12 @@ static json_t *nvtx_json(const struct join *j)
 	json_put_int(o, "ranges_open_at_the_end", n.ranges - n.ended);
 	json_put_int(o, "ends_without_start", n.ends_alone);
 	json_put_int(o, "records_without_time", n.untimed);
+	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
+		if (agreed(j, GPUBPF_FACILITY_NVTX_DATA))
+			json_put_int(o, data[i].name, *data[i].n);
+		else
+			json_put_unmeasured(o, data[i].name);
+	}
 	return o;
 }
 

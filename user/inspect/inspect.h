@@ -54,6 +54,10 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis);
 int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void *arg);
 int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void *arg);
 
+/* The records of NVTX, as lines of the same kinds: known once all records have been read. 0, or -EIO when it is closed. */
+int inspect_markers(const struct inspection *s, FILE *f, bool json);
+void inspect_put_quoted(FILE *f, const char *s);
+
 /* Machine words shared by text and JSON. */
 const char *inspect_task_event(uint32_t event);      /* NULL: not known */
 const char *inspect_call_flag(unsigned bit);         /* of flags that say what is absent; NULL: none */

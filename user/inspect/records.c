@@ -18,7 +18,7 @@ static bool is_handle(char type)
 }
 
 /* A backslash of the text's own is doubled: fmt_put_safe() makes \xNN of what it escapes. */
-static void put_quoted(FILE *f, const char *s)
+void inspect_put_quoted(FILE *f, const char *s)
 {
 	char doubled[2 * UINT16_MAX]; /* no text is longer than a record */
 	size_t n = 0;
@@ -47,7 +47,7 @@ static void text_args(const struct api *a, const struct gpubpf_call *c, FILE *f)
 	for (unsigned i = 0; i < a->nargs; i++) {
 		if (has_string(a, i) && text) {
 			fprintf(f, " %s=", a->args[i].name);
-			put_quoted(f, text);
+			inspect_put_quoted(f, text);
 		} else if (!api_arg_at(a, c, i, &v)) {
 			continue;
 		} else if (a->args[i].type == 'i') {
@@ -107,7 +107,7 @@ static void text_task(const struct gpubpf_task *t, FILE *f)
 	if (t->view_tgid)
 		fprintf(f, " view_pid=%u", t->view_tgid);
 	fprintf(f, " ns_pid=%u ns_tid=%u comm=", t->ns_tgid, t->ns_tid);
-	put_quoted(f, t->comm);
+	inspect_put_quoted(f, t->comm);
 	putc('\n', f);
 }
 
@@ -132,9 +132,9 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 		text_task((const struct gpubpf_task *)rec, f);
 	} else if (rec->kind == GPUBPF_REC_XID) {
 		fprintf(f, "xid t=%" PRIu64 " code=%u device=", (uint64_t)x->time, x->code);
-		put_quoted(f, x->device);
+		inspect_put_quoted(f, x->device);
 		fputs(" message=", f);
-		put_quoted(f, x->message);
+		inspect_put_quoted(f, x->message);
 		putc('\n', f);
 	} else if (rec->kind == GPUBPF_REC_SHIM) {
 		text_shim((const struct gpubpf_shim *)rec, f);

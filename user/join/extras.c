@@ -8,6 +8,7 @@ void extras_init(struct join *j)
 {
 	vec__init(&j->externals, sizeof(struct external));
 	vec__init(&j->markers, sizeof(struct marker));
+	vec__init(&j->marker_data, sizeof(struct marker_data));
 	vec__init(&j->unified, sizeof(struct unified_item));
 }
 
@@ -15,6 +16,7 @@ void extras_free(struct join *j)
 {
 	vec__clear(&j->externals);
 	vec__clear(&j->markers);
+	vec__clear(&j->marker_data);
 	vec__clear(&j->unified);
 }
 
@@ -50,6 +52,32 @@ static int on_marker(struct join *j, const struct session *s, const struct gpubp
 	return 0;
 }
 
+static bool says_something(const struct gpubpf_activity *a)
+{
+	return a->u.raw[1] || a->flags & GPUBPF_ACTIVITY_HAS_COLOR || a->u.raw[3] != GPUBPF_PAYLOAD_DOUBLE ||
+	       a->u.raw[4];
+}
+
+static int on_marker_data(struct join *j, const struct session *s, const struct gpubpf_activity *a)
+{
+	struct marker_data *d;
+
+	if (!says_something(a))
+		return 0;
+	d = vec__add(&j->marker_data);
+	if (!d)
+		return -ENOMEM;
+	d->session = s->number;
+	d->id = (uint32_t)a->u.raw[0];
+	d->category = (uint32_t)a->u.raw[1];
+	d->color = (uint32_t)a->u.raw[2];
+	d->has_color = (a->flags & GPUBPF_ACTIVITY_HAS_COLOR) != 0;
+	d->payload_kind = (uint32_t)a->u.raw[3] & INT32_MAX;
+	d->payload = a->u.raw[4];
+	d->before = j->markers.n;
+	return 0;
+}
+
 static int on_unified(struct join *j, const struct session *s, const struct gpubpf_activity *a)
 {
 	struct unified_item *u = vec__add(&j->unified);
@@ -76,6 +104,8 @@ int extras_item(struct join *j, struct session *s, const struct gpubpf_activity 
 		return on_external(j, s, a, arrived);
 	case GPUBPF_ACTIVITY_MARKER:
 		return on_marker(j, s, a);
+	case GPUBPF_ACTIVITY_MARKER_DATA:
+		return on_marker_data(j, s, a);
 	default:
 		return on_unified(j, s, a);
 	}
@@ -117,8 +147,74 @@ static int pair_ranges(struct join *j)
 	return rc;
 }
 
+struct bare {
+	uint64_t key[2]; /* session, id */
+	uint32_t marker; /* reference: the last one, which has no data yet */
+	uint32_t data;   /* reference: came before its marker */
+};
+
+static int data_came(struct join *j, struct hmap *bare, uint32_t i)
+{
+	const struct marker_data *d = vec__at(&j->marker_data, i);
+	uint64_t key[2] = { d->session, d->id };
+	struct bare *b = hmap__put(bare, key);
+
+	if (!b)
+		return -ENOMEM;
+	if (b->marker) {
+		((struct marker *)vec__at(&j->markers, b->marker - 1))->data = i + 1;
+		b->marker = 0;
+	} else {
+		j->data_alone += b->data != 0;
+		b->data = i + 1;
+	}
+	return 0;
+}
+
+static int marker_came(struct join *j, struct hmap *bare, uint32_t i)
+{
+	struct marker *m = vec__at(&j->markers, i);
+	uint64_t key[2] = { m->session, m->id };
+	struct bare *b;
+
+	if (m->kind == GPUBPF_MARKER_END)
+		return 0;
+	b = hmap__put(bare, key);
+	if (!b)
+		return -ENOMEM;
+	m->data = b->data;
+	b->marker = b->data ? 0 : i + 1;
+	b->data = 0;
+	return 0;
+}
+
+/* A marker and its data share an id; which of the two comes first is CUPTI's affair. */
+static int bind_data(struct join *j)
+{
+	struct hmap bare;
+	uint32_t d = 0;
+	int rc = 0;
+
+	if (!j->marker_data.n)
+		return 0;
+	hmap__init(&bare, sizeof(((struct bare *)0)->key), sizeof(struct bare));
+	for (uint32_t i = 0; !rc && i <= j->markers.n; i++) {
+		while (!rc && d < j->marker_data.n &&
+		       ((const struct marker_data *)vec__at(&j->marker_data, d))->before <= i)
+			rc = data_came(j, &bare, d++);
+		if (!rc && i < j->markers.n)
+			rc = marker_came(j, &bare, i);
+	}
+	for (size_t i = 0; i < bare.n; i++)
+		j->data_alone += ((const struct bare *)hmap__at(&bare, i))->data != 0;
+	hmap__clear(&bare);
+	return rc;
+}
+
 int extras_finish(struct join *j)
 {
+	int rc;
+
 	for (uint32_t i = 0; i < j->markers.n; i++) {
 		struct marker *m = vec__at(&j->markers, i);
 		const struct session *s = session_at(j, m->session);
@@ -126,7 +222,8 @@ int extras_finish(struct join *j)
 		if (m->time && session_own_clock(s) && session_anchored(s))
 			m->time = session_to_monotonic(s, m->time);
 	}
-	return pair_ranges(j);
+	rc = pair_ranges(j);
+	return rc ? rc : bind_data(j);
 }
 
 size_t join__externals(const struct join *j)
@@ -156,6 +253,11 @@ size_t join__markers(const struct join *j)
 	return j->markers.n;
 }
 
+size_t join__marker_data_alone(const struct join *j)
+{
+	return j->data_alone;
+}
+
 static uint32_t name_number(const struct join *j, const struct session *s, uint32_t id)
 {
 	uint64_t key[2] = { s->proc->key, id };
@@ -173,6 +275,22 @@ static bool thread_number(const struct join *j, const struct session *s, const s
 
 	*tid = t ? t->tid : m->thread;
 	return m->has_thread && (t || !s->proc->own_ids);
+}
+
+static void put_data(const struct join *j, const struct marker *m, struct join_marker *to)
+{
+	const struct marker_data *d;
+
+	if (!m->data)
+		return;
+	d = vec__at(&j->marker_data, m->data - 1);
+	to->has_category = d->category != 0;
+	to->category = d->category;
+	to->has_color = d->has_color;
+	to->color = d->has_color ? d->color : 0;
+	to->has_payload = d->payload_kind != GPUBPF_PAYLOAD_DOUBLE || d->payload;
+	to->payload_kind = d->payload_kind;
+	to->payload = d->payload;
 }
 
 void join__marker(const struct join *j, size_t i, struct join_marker *to)
@@ -197,6 +315,7 @@ void join__marker(const struct join *j, size_t i, struct join_marker *to)
 				    .domain = name_number(j, s, m->domain_id),
 				    .paired = m->other != 0 };
 	to->has_thread = thread_number(j, s, m, &to->thread);
+	put_data(j, m, to);
 	if (!end)
 		return;
 	to->has_end = end->time && m->time && end->time >= m->time;

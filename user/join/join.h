@@ -231,9 +231,17 @@ struct join_marker { /* of NVTX: a moment, the start of a range or the end of on
 	bool has_end; /* of a start */
 	uint64_t end;
 	bool ended_elsewhere; /* by another thread: no push and pop */
+	/* Of a moment and of a start, where the session's GPUBPF_FACILITY_NVTX_DATA was on and the application gave it. */
+	bool has_category, has_color, has_payload;
+	uint32_t category;     /* a number of the application's own */
+	uint32_t color;        /* alpha, red, green, blue from the top byte */
+	uint32_t payload_kind; /* join_payload_name() */
+	uint64_t payload;      /* its bits; not of GPUBPF_PAYLOAD_EXTENDED */
 };
 size_t join__markers(const struct join *j);
 void join__marker(const struct join *j, size_t i, struct join_marker *m);
+size_t join__marker_data_alone(const struct join *j); /* data whose marker did not arrive */
+const char *join_payload_name(unsigned kind); /* of enum gpubpf_payload: "uint64" …; NULL: not known */
 
 enum join_unified_counter { /* CUpti_ActivityUnifiedMemoryCounterKind */
 			    JOIN_UNIFIED_HTOD = 1,

@@ -193,7 +193,8 @@ struct join {
 	struct model *model;
 	struct join_end end;
 	struct vec bcalls, scalls, acts, latency, pieces, modules;
-	struct vec externals, markers, unified;
+	struct vec externals, markers, marker_data, unified;
+	uint32_t data_alone; /* of marker_data: of no marker */
 	struct vec silent_graphs;
 	struct hmap bthreads, sthreads, ns_threads, procs, sessions, lanes, keys, canonical, nodes, names,
 		graphs;
@@ -226,8 +227,16 @@ struct marker {
 	uint64_t time;
 	uint32_t session, id, name_id, domain_id, thread;
 	uint32_t other; /* reference: of a start the end, of an end the start */
+	uint32_t data;  /* reference to a marker_data */
 	uint8_t kind;   /* enum gpubpf_marker */
 	bool has_thread;
+};
+
+struct marker_data { /* that says something */
+	uint64_t payload;
+	uint32_t session, id, category, color;
+	uint32_t before; /* markers that came before it */
+	uint32_t payload_kind : 31, has_color : 1;
 };
 
 struct unified_item {
@@ -346,7 +355,7 @@ int keys_finish(struct join *j);
 /* extras.c: what is asked for by name and ran on no device */
 static inline bool extras_kind(unsigned kind)
 {
-	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_UNIFIED;
+	return kind >= GPUBPF_ACTIVITY_EXTERNAL && kind <= GPUBPF_ACTIVITY_MARKER_DATA;
 }
 void extras_init(struct join *j);
 void extras_free(struct join *j);

@@ -91,6 +91,18 @@ const char *join_kind_name(unsigned kind)
 	return NAME(names, kind);
 }
 
+const char *join_payload_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[GPUBPF_PAYLOAD_DOUBLE] = "double",
+		[GPUBPF_PAYLOAD_UINT64] = "uint64",
+		[GPUBPF_PAYLOAD_INT64] = "int64",
+		[GPUBPF_PAYLOAD_EXTENDED] = "extended",
+	};
+
+	return NAME(names, kind);
+}
+
 const char *join_external_name(unsigned kind)
 {
 	static const char *const names[] = { /* CUpti_ExternalCorrelationKind */

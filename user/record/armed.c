@@ -117,6 +117,7 @@ static const char *const facilities[] = {
 	[GPUBPF_FACILITY_UNIFIED + 7] = "the counter of unified memory remote_map",
 	[GPUBPF_FACILITY_UNIFIED + 8] = "the counter of unified memory bytes_dtod",
 	[GPUBPF_FACILITY_NVTX] = "records of NVTX",
+	[GPUBPF_FACILITY_NVTX_DATA] = "categories, colors and payloads of NVTX",
 	[GPUBPF_FACILITY_THREAD_IDS] = "the system's numbers of threads in records of NVTX",
 	[GPUBPF_FACILITY_DRIVER_CALLS] = "its records of calls, without which no external correlation comes",
 };

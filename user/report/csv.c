@@ -15,6 +15,9 @@ static void put_cell(FILE *f, const struct cell *c, enum unit unit)
 	case CELL_NUMBER:
 		fprintf(f, unit == UNIT_HEX ? "0x%" PRIx64 : "%" PRIu64, c->number);
 		break;
+	case CELL_SIGNED:
+		fprintf(f, "%" PRId64, (int64_t)c->number);
+		break;
 	case CELL_REAL:
 		fprintf(f, "%.6g", c->real);
 		break;

@@ -61,6 +61,8 @@ static json_t *row(const struct section *s, const struct cell *cells, unsigned c
 			bad = set_unmeasured(o, key);
 		else if (c->kind == CELL_TEXT)
 			bad = json_object_set_new(o, key, json_safe_string(c->text));
+		else if (c->kind == CELL_SIGNED)
+			bad = json_object_set_new(o, key, json_integer((json_int_t)c->number));
 		else if (c->kind == CELL_REAL)
 			bad = json_object_set_new(o, key, json_real(c->real));
 		else if (c->kind == CELL_NUMBER)
@@ -76,8 +78,8 @@ static json_t *row(const struct section *s, const struct cell *cells, unsigned c
 
 static json_t *columns_of(const struct section *s)
 {
-	static const char *const units[] = { "text", "count", "ns",   "bytes",      "id",
-					     "hex",  "share", "mean", "bytes_per_s" };
+	static const char *const units[] = { "text", "count", "ns",   "bytes",       "id",
+					     "hex",  "share", "mean", "bytes_per_s", "value" };
 	json_t *o = json_object();
 
 	for (const struct column *c = s->columns; o && c->key; c++) {

@@ -22,7 +22,8 @@ enum cell_kind {
 	CELL_NONE,       /* does not apply to this row: text "-", JSON no key, CSV empty */
 	CELL_UNMEASURED, /* it has a value that nobody observed: "not measured", null, "not measured" */
 	CELL_NUMBER,
-	CELL_REAL, /* a share or a mean */
+	CELL_SIGNED, /* number holds an int64_t */
+	CELL_REAL,   /* a share or a mean */
 	CELL_TEXT,
 };
 
@@ -43,6 +44,7 @@ enum unit {
 	UNIT_SHARE, /* real: 0 … 1 */
 	UNIT_MEAN,  /* real: of a count */
 	UNIT_RATE,  /* bytes per second */
+	UNIT_VALUE, /* the application's own: only it knows of what */
 };
 
 struct column {
@@ -109,6 +111,7 @@ int rows__add(struct rows *rows);
 void row__number(struct rows *rows, uint64_t n);
 /* A number where `there`, else not measured where `unmeasured`, else nothing. */
 void row__maybe(struct rows *rows, bool there, bool unmeasured, uint64_t n);
+void row__signed(struct rows *rows, int64_t n);
 void row__none(struct rows *rows);
 /* The same for a share or a mean. */
 void row__real(struct rows *rows, bool there, bool unmeasured, double v);

@@ -43,6 +43,11 @@ void row__number(struct rows *rows, uint64_t n)
 	*next_cell(rows) = (struct cell){ .kind = CELL_NUMBER, .number = n };
 }
 
+void row__signed(struct rows *rows, int64_t n)
+{
+	*next_cell(rows) = (struct cell){ .kind = CELL_SIGNED, .number = (uint64_t)n };
+}
+
 void row__none(struct rows *rows)
 {
 	next_cell(rows);
@@ -114,6 +119,8 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 		return (a->kind > b->kind) - (a->kind < b->kind);
 	if (a->kind == CELL_TEXT)
 		return strcmp(a->text, b->text);
+	if (a->kind == CELL_SIGNED)
+		return ((int64_t)a->number < (int64_t)b->number) - ((int64_t)a->number > (int64_t)b->number);
 	if (a->kind == CELL_REAL)
 		return (a->real < b->real) - (a->real > b->real);
 	return (a->number < b->number) - (a->number > b->number);

@@ -107,7 +107,11 @@ static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
 	if (c->kind == CELL_REAL) {
 		if (unit == UNIT_SHARE)
 			return fmt_percent(buf, c->real);
-		snprintf(buf, FMT_NUM, "%.2f", c->real);
+		snprintf(buf, FMT_NUM, unit == UNIT_VALUE ? "%.6g" : "%.2f", c->real);
+		return buf;
+	}
+	if (c->kind == CELL_SIGNED) {
+		snprintf(buf, FMT_NUM, "%" PRId64, (int64_t)c->number);
 		return buf;
 	}
 	switch (unit) {

@@ -56,6 +56,7 @@
 	X(CUPTI_ACTIVITY_KIND_CONTEXT) \
 	X(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) \
 	X(CUPTI_ACTIVITY_KIND_MARKER) \
+	X(CUPTI_ACTIVITY_KIND_MARKER_DATA) \
 	X(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) \
 	X(CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID) \
 	X(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE) \
@@ -72,6 +73,12 @@
 	X(CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) \
 	X(CUPTI_ACTIVITY_FLAG_MARKER_START) \
 	X(CUPTI_ACTIVITY_FLAG_MARKER_END) \
+	X(CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE) \
+	X(CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) \
+	X(CUPTI_METRIC_VALUE_KIND_DOUBLE) \
+	X(CUPTI_METRIC_VALUE_KIND_UINT64) \
+	X(CUPTI_METRIC_VALUE_KIND_INT64) \
+	X(CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD) \
 	X(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT) \
 	X(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) \
 	X(CUPTI_ACTIVITY_KIND_OVERHEAD) \
@@ -160,6 +167,7 @@
 	X(CUpti_ActivitySynchronization2) \
 	X(CUpti_ActivityExternalCorrelation) \
 	X(CUpti_ActivityMarker2) \
+	X(CUpti_ActivityMarkerData2) \
 	X(CUpti_ActivityUnifiedMemoryCounterConfig) \
 	X(CUpti_ActivityUnifiedMemoryCounter3) \
 	X(CUpti_ActivityOverhead3) \
@@ -178,6 +186,10 @@
 	X(CUpti_ActivityMarker2, kind) X(CUpti_ActivityMarker2, flags) X(CUpti_ActivityMarker2, timestamp) \
 	X(CUpti_ActivityMarker2, id) X(CUpti_ActivityMarker2, objectKind) X(CUpti_ActivityMarker2, objectId) \
 	X(CUpti_ActivityMarker2, name) X(CUpti_ActivityMarker2, domain) \
+	X(CUpti_ActivityMarkerData2, kind) X(CUpti_ActivityMarkerData2, flags) X(CUpti_ActivityMarkerData2, id) \
+	X(CUpti_ActivityMarkerData2, payloadKind) X(CUpti_ActivityMarkerData2, payload) \
+	X(CUpti_ActivityMarkerData2, color) X(CUpti_ActivityMarkerData2, category) \
+	X(CUpti_ActivityMarkerData2, cuptiDomainId) \
 	X(CUpti_CallbackData, callbackSite) X(CUpti_CallbackData, functionName) \
 	X(CUpti_CallbackData, functionParams) X(CUpti_CallbackData, functionReturnValue) \
 	X(CUpti_CallbackData, symbolName) X(CUpti_CallbackData, context) X(CUpti_CallbackData, contextUid) \

@@ -146,6 +146,7 @@ typedef enum {
 	CUPTI_ACTIVITY_KIND_CONTEXT = 9,
 	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL = 10,
 	CUPTI_ACTIVITY_KIND_MARKER = 12,
+	CUPTI_ACTIVITY_KIND_MARKER_DATA = 13,
 	CUPTI_ACTIVITY_KIND_OVERHEAD = 17,
 	CUPTI_ACTIVITY_KIND_MEMCPY2 = 22,
 	CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER = 25,
@@ -163,6 +164,8 @@ typedef enum {
 	CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS = 1 << 0,
 	CUPTI_ACTIVITY_FLAG_MARKER_START = 1 << 1,
 	CUPTI_ACTIVITY_FLAG_MARKER_END = 1 << 2,
+	CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE = 1 << 0,
+	CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB = 1 << 1,
 	CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC = 1 << 0,
 	CUPTI_ACTIVITY_FLAG_FLUSH_FORCED = 1 << 0,
 	CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC = 1 << 0,
@@ -437,6 +440,30 @@ typedef struct CUPTI_RECORD {
 	uint32_t pad;
 	const char *name, *domain;
 } CUpti_ActivityMarker2;
+
+typedef enum {
+	CUPTI_METRIC_VALUE_KIND_DOUBLE = 0,
+	CUPTI_METRIC_VALUE_KIND_UINT64 = 1,
+	CUPTI_METRIC_VALUE_KIND_INT64 = 4,
+	CUPTI_METRIC_VALUE_KIND_NVTX_EXTENDED_PAYLOAD = 6,
+	CUPTI_METRIC_VALUE_KIND_FORCE_INT = 0x7fffffff
+} CUpti_MetricValueKind;
+
+typedef union {
+	double metricValueDouble;
+	uint64_t metricValueUint64;
+	int64_t metricValueInt64;
+	uint64_t metricValueNvtxExtendedPayload;
+} CUpti_MetricValue;
+
+typedef struct CUPTI_RECORD {
+	CUpti_ActivityKind kind;
+	CUpti_ActivityFlag flags;
+	uint32_t id;
+	CUpti_MetricValueKind payloadKind;
+	CUpti_MetricValue payload;
+	uint32_t color, category, cuptiDomainId, padding;
+} CUpti_ActivityMarkerData2;
 
 typedef struct CUPTI_RECORD {
 	CUpti_ActivityKind kind;
