@@ -32,6 +32,7 @@ $(SHIM_DIR)/libgpubpf-shim.so: $(SHIM_OBJ) $(FLOOR_DEPS)
 	@$(STRIP) -o $@.tmp $@.debug
 	@n=$$(stat -c %s $@.tmp); [ $$n -lt $(SHIM_MOST_BYTES) ] || \
 		{ echo "$@: $$n bytes, the limit is $(SHIM_MOST_BYTES)" >&2; exit 1; }
+	@! grep -aqi 'cuptiFinalize' $@.tmp || { echo "$@: it names cuptiFinalize, after which launches of graphs failed: it must never call it" >&2; exit 1; }
 	@mv $@.tmp $@
 
 # A cross build asks the program of this machine.
