@@ -149,10 +149,8 @@ KERNEL_7(CUpti_ActivityKernel7);
 SIZE_TO(cupti_kernel, cluster, CUpti_ActivityKernel7);
 KERNEL_8(CUpti_ActivityKernel8);
 SIZE_TO(cupti_kernel, cluster_potential, CUpti_ActivityKernel8);
-#if CUPTI_API_VERSION >= CUPTI_SINCE_12_0
 KERNEL_9(CUpti_ActivityKernel9);
 SIZE_TO(cupti_kernel, device_launched, CUpti_ActivityKernel9);
-#endif
 #if CUPTI_API_VERSION >= CUPTI_SINCE_13_0
 KERNEL_9(CUpti_ActivityKernel10);
 FIELD(cupti_kernel, device_launched, CUpti_ActivityKernel10, isDeviceLaunched);
@@ -312,7 +310,7 @@ SIZE(cupti_sync, CUpti_ActivitySynchronization2);
 
 MEMORY(CUpti_ActivityMemory2);
 MEMORY(CUpti_ActivityMemory3);
-#if CUPTI_API_VERSION >= CUPTI_SINCE_13_0
+#if CUPTI_API_VERSION >= 24 /* 12.6, or before */
 MEMORY(CUpti_ActivityMemory4);
 #endif
 

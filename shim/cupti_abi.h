@@ -2,7 +2,7 @@
 /*
  * What of CUPTI's binary interface we use, so that the tree builds on a machine with no CUDA. For CUPTI 11.0 to 13.x
  * on 64-bit Linux. Each list below makes our definitions, and shim/abi_check.c holds the same list, and every field,
- * against NVIDIA's headers wherever they are installed (11.8, 12.4 and 13.0 were; markers and unified memory: 13.0).
+ * against NVIDIA's headers wherever they are installed (11.8, 12.6 and 13.0 were).
  *
  * CUPTI only ever appends to a record (the numbered CUpti_ActivityKernel4, 5, …): one struct, the longest, stands
  * here for all of them, and a field is read only when cuptiGetVersion() is at least its CUPTI_SINCE_*.
@@ -21,7 +21,6 @@
 #define CUPTI_SINCE_11_2 15
 #define CUPTI_SINCE_11_6 17
 #define CUPTI_SINCE_11_8 18
-#define CUPTI_SINCE_12_0 19
 #define CUPTI_SINCE_12_2 20
 #define CUPTI_SINCE_12_8 26
 #define CUPTI_SINCE_13_0 130000
@@ -224,11 +223,11 @@ struct cupti_kernel {
 	uint32_t graph;              /* 11.1 */
 	void *access_policy;         /* 11.2, Kernel6 */
 	uint32_t channel, chan_type; /* 11.6, Kernel7 */
-	uint32_t cluster[3];         /* 11.8, Kernel8 */
+	uint32_t cluster[3];         /* 11.8, Kernel8 and 9 at once */
 	uint32_t cluster_policy;
 	uint64_t local_total_v2;
-	uint32_t cluster_potential, clusters_active; /* 12.0, Kernel9 */
-	uint8_t device_launched;                     /* 13.0, Kernel10 */
+	uint32_t cluster_potential, clusters_active;
+	uint8_t device_launched; /* 13.0, Kernel10 */
 	uint8_t padding3[7];
 };
 

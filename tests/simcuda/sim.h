@@ -36,7 +36,7 @@
  *                          cuptiActivityFlushAll(0); a forced flush gives it back with nothing in it.
  * SIMCUPTI_FLUSH_MS=MS     A flush takes so long, with the driver's lock held for reading.
  * SIMCUPTI_CORRELATION=N   The first correlation id. 0 is left out when the counter wraps.
- * SIMCUPTI_VERSION=N       What cuptiGetVersion() says, and the lengths of the records. cupti11/libcupti.so.11.0 is
+ * SIMCUPTI_VERSION=N       What cuptiGetVersion() says, and the layouts of the records. cupti11/libcupti.so.11.0 is
  *                          of version 13 and lacks what came later.
  * SIMCUPTI_ORDER=ORDER[,…] flush-before-callback: a resource callback (the driver's lock is held for writing) is
  *                          made only once a flush is under way, which then cannot end before the callback does.

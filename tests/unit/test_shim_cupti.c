@@ -164,18 +164,12 @@ T(real_cupti_walks_our_layouts)
 		SKIP("a CUPTI library");
 	if (c.version < CUPTI_SINCE_11_8)
 		SKIP("a CUPTI of 11.8 or later");
-	n += put(buf + n, &k,
-		 c.version >= CUPTI_SINCE_13_0   ? 216
-		 : c.version >= CUPTI_SINCE_12_0 ? 208
-						 : 200);
+	n += put(buf + n, &k, c.version >= CUPTI_SINCE_13_0 ? 216 : 208);
 	n += put(buf + n, &m, c.version >= CUPTI_SINCE_12_8 ? 96 : 88);
 	n += put(buf + n, &p, sizeof(p));
 	n += put(buf + n, &s, sizeof(s));
 	k.correlation = 5;
-	n += put(buf + n, &k,
-		 c.version >= CUPTI_SINCE_13_0   ? 216
-		 : c.version >= CUPTI_SINCE_12_0 ? 208
-						 : 200);
+	n += put(buf + n, &k, c.version >= CUPTI_SINCE_13_0 ? 216 : 208);
 	names__begin(&names, 1);
 	decode__begin(&d, &c, &names, 1);
 	CHECK(decode__buffer(&d, buf, n, sink, NULL) == 0 && d.records == 5 && d.unknown == 0 && d.bad == 0);

@@ -149,8 +149,7 @@ T(versions)
 		{ CUPTI_SINCE_11_1, 160, 80, 88, 80, true, false },
 		{ CUPTI_SINCE_11_2, 168, 80, 88, 80, true, false },
 		{ CUPTI_SINCE_11_6, 176, 88, 96, 88, true, false },
-		{ CUPTI_SINCE_11_8, 200, 88, 96, 88, true, true },
-		{ CUPTI_SINCE_12_0, 208, 88, 96, 88, true, true },
+		{ CUPTI_SINCE_11_8, 208, 88, 96, 88, true, true },
 		{ CUPTI_SINCE_12_8, 208, 96, 96, 88, true, true },
 		{ CUPTI_SINCE_13_0, 216, 96, 96, 88, true, true },
 	};

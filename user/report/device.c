@@ -183,7 +183,7 @@ static int first_of_call(struct device *d, struct place *stream, const struct jo
 		return -ENOMEM;
 	if (!g->nodes++) {
 		g->proc = a->call.proc;
-		g->has_graph = a->has_node;
+		g->has_graph = a->has_node && a->graph; /* CUPTI 11.0 gives a node without its graph */
 		g->graph = a->graph;
 		g->start = UINT64_MAX;
 	}

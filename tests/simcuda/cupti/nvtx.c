@@ -212,7 +212,8 @@ static void name_thread(uint32_t thread, const char *name)
 {
 	(void)thread;
 	(void)name;
-	abort();
+	if (sc.opt.version / 100 == 1300)
+		abort();
 }
 
 static void domain_mark(const char *domain, const struct attributes *a)

@@ -18,8 +18,8 @@ static const struct size {
 	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 13, 160 }, /* Kernel5 */
 	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 15, 168 },
 	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 17, 176 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18,
+	  208 }, /* Kernel9; no version that we know of gave Kernel8 */
 	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, sizeof(CUpti_ActivityKernel10) },
 	{ CUPTI_ACTIVITY_KIND_MEMCPY, 13, 72 }, /* Memcpy3 */
 	{ CUPTI_ACTIVITY_KIND_MEMCPY, 14, 80 },
@@ -47,7 +47,7 @@ static const struct size {
 	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 22, sizeof(CUpti_ActivityOverhead3) },
 	{ CUPTI_ACTIVITY_KIND_MEMORY2, 15, 112 },
 	{ CUPTI_ACTIVITY_KIND_MEMORY2, 17, 120 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY2, 26, sizeof(CUpti_ActivityMemory4) },
+	{ CUPTI_ACTIVITY_KIND_MEMORY2, 24, sizeof(CUpti_ActivityMemory4) }, /* or before */
 };
 
 /* 0: no such kind, or not yet. */
