@@ -32,12 +32,26 @@ record() # NAME ARG… -- CMD…
 	echo $e >"$T/$name.status"
 }
 
-unharmed() # NAME CMD…: its output and its status are those of a run without gpubpf
+# Its output and its status are those of a run without gpubpf; STATUS: or this one. Where its capture takes time inside
+# cuInit(), the driver alone takes that time in the other run.
+unharmed() # NAME [STATUS=N] [VARIABLE=VALUE…] CMD…
 {
-	local name=$1
+	local name=$1 want=
 	shift
-	env -u SIMCUPTI_DELAY "$@" >"$T/$name.bare"
-	check "${name}_application_is_unharmed" "$? $(cat "$T/$name.bare")" "$(cat "$T/$name.status") $(cat "$T/$name.out")"
+	case $1 in STATUS=*)
+		want=${1#*=}
+		shift
+		;;
+	esac
+	env -u SIMCUPTI_DELAY -u SIMCUPTI_FAIL "$@" >"$T/$name.bare"
+	want=${want:-$?}
+	check "${name}_application_is_unharmed" "$want $(cat "$T/$name.bare")" "$(cat "$T/$name.status") $(cat "$T/$name.out")"
+}
+
+# Ended by the watchdog: what it had printed is there, and nothing else.
+killed() # NAME: of gateapp --greet
+{
+	check "${1}_application_printed_what_it_could" "137 here" "$(cat "$T/$1.status") $(cat "$T/$1.out")"
 }
 
 readiness() # NAME: readiness, reason, before the first context
@@ -83,15 +97,19 @@ unharmed s26 "$APP" --threads 8
 check s26_threads_racing_for_the_first_touch "ready - proven before reconciled" "$(readiness s26) $(truth_order s26) $(inspect s26 .verdict)"
 
 record kinds --cupti external --cupti nvtx --cupti sync -- "$APP"
+unharmed kinds "$APP"
 check each_kind_has_its_name "external nvtx sync" "$(inspect kinds '[.capture_readiness.processes[0].shim.kinds[].name | select(. == ("external", "nvtx", "sync"))] | sort | join(" ")')"
 # One process that becomes another program: each has its own readiness, and the sequence of its files goes on.
 record s27 -- "$SIM/procs" --calls 5 --chain 2
+unharmed s27 "$SIM/procs" --calls 5 --chain 2
 check s27_exec_replaced "0 ready" "$(cat "$T/s27.status") $(inspect s27 .capture_readiness.readiness)"
 check s27_each_program_has_its_own "2 true" "$(inspect s27 '.capture_readiness.processes | length') $(
 	inspect s27 '[.capture_readiness.processes | sort_by(.shim.now_ns)[].shim.sequence] as $s | $s == ($s | unique)')"
 check_has s27_note exec_replaced "$(codes s27)"
 # Without the host observer the shim's word is all there is.
 "$GPUBPF" record --no-host -f -o "$T/nohost.gpubpf" --shim "$SHIM" -- "$APP" >"$T/nohost.out" 2>"$T/nohost.err"
+"$APP" >"$T/nohost.bare"
+check no_host_application_is_unharmed "$(cat "$T/nohost.bare")" "$(cat "$T/nohost.out")"
 check no_host_by_the_file "ready - not_shown file " "$(readiness nohost) $(inspect nohost '.capture_readiness.processes[0].shim.source') $(codes nohost)"
 if ! command -v setpriv >/dev/null || ! setpriv --reuid=65534 --clear-groups test -x "$APP" 2>/dev/null; then
 	echo "skip another_user_writes_its_status: setpriv, and a build folder that other users can enter"
@@ -154,23 +172,29 @@ unharmed s15 "$APP" --status 4
 check s15_late_success_is_ignored "failed late_success proven uncontradicted" "$(readiness s15) $(inspect s15 .verdict)"
 export SIMCUPTI_DELAY=cuptiSubscribe:*:700
 record s17 --init-timeout 5s -- "$APP" --leave 200 --status 7
-check s17_exit_waits_for_a_late_initializer 7 "$(cat "$T/s17.status")"
+unharmed s17 SIMCUDA_INIT_MS=700 "$APP" --leave 200 --status 7
 check s17_its_session_is_taken_down "0" "$(inspect s17 '[.reasons[] | select(.code == "session_open")] | length')"
 
 export SIMCUPTI_DELAY=$WEDGE
-record s16 --init-timeout 1s -- "$APP" --leave 200 --status 7
+record s16 --init-timeout 1s -- "$APP" --leave 200 --status 7 --greet 1
+unharmed s16 STATUS=86 SIMCUDA_INIT_MS=60000 "$APP" --leave 200 --status 7 --greet 1
 check s16_exit_with_a_wedged_initializer "86 failed" "$(cat "$T/s16.status") $(readiness s16 | cut -d' ' -f1)"
 check_has s16_record_agrees exit_wedged "$(codes s16)"
+record s16_kept --init-timeout 1s -- "$APP" --leave 200 --status 7 --keep 1
+unharmed s16_kept STATUS=86 SIMCUDA_INIT_MS=60000 "$APP" --leave 200 --status 7 --keep 1
 
 # ---- the watchdog ----
-record s23 --init-timeout 1s -- "$APP"
+record s23 --init-timeout 1s -- "$APP" --greet 1
+killed s23
 check s23_watchdog_ends_it "137 failed init_timeout" "$(cat "$T/s23.status") $(readiness s23 | cut -d' ' -f1-2)"
 check s23_it_is_a_finding watchdog "$(codes s23)"
 check_has s23_it_is_said "is ended" "$(cat "$T/s23.err")"
-record s24 --init-timeout 1s -d 300ms -- "$APP"
+record s24 --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24
 check s24_watchdog_in_a_timed_window "137 pending duration" "$(cat "$T/s24.status") $(readiness s24 | cut -d' ' -f1) $(inspect s24 .footer.end_reason)"
 unset SIMCUPTI_DELAY
-SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP"
+SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP" --greet 1
+killed s25
 check s25_watchdog_for_a_blocked_trigger "137 failed init_timeout" "$(cat "$T/s25.status") $(readiness s25 | cut -d' ' -f1-2)"
 check_has s25_it_is_a_finding watchdog "$(codes s25)"
 SIMCUDA_INIT_MS=1200 record s25_slow --init-timeout 10s -- "$APP"
@@ -197,6 +221,7 @@ check s30_the_probe_says_it "ready - proven probe final_record" "$(readiness s30
 
 # ---- --require-ready ----
 record require --require-ready -- "$APP" --status 5
+unharmed require "$APP" --status 5
 check require_ready_met "5 yes" "$(cat "$T/require.status") $([ -s "$T/require.gpubpf" ] && echo yes)"
 record unmet --require-ready -- env -u CUDA_INJECTION64_PATH "$APP" --status 5
 check require_ready_unmet "3 gone" "$(cat "$T/unmet.status") $([ -e "$T/unmet.gpubpf" ] || echo gone)"
