@@ -192,7 +192,30 @@ check_has s23_it_is_said "is ended" "$(cat "$T/s23.err")"
 record s24 --init-timeout 1s -d 300ms -- "$APP" --greet 1
 killed s24
 check s24_watchdog_in_a_timed_window "137 pending duration" "$(cat "$T/s24.status") $(readiness s24 | cut -d' ' -f1) $(inspect s24 .footer.end_reason)"
+record s24_inside --init-timeout 500ms -d 20s -- "$APP" --greet 1
+killed s24_inside
+check s24_watchdog_inside_the_window "failed init_timeout target exited" "$(readiness s24_inside | cut -d' ' -f1-2) $(inspect s24_inside .footer.end_reason)"
+check_has s24_inside_is_a_finding watchdog "$(codes s24_inside)"
+# It goes well past the end of the window, and wedges then: in the initializer, in what the driver does behind it.
+SIMCUPTI_DELAY=cuptiSubscribe:*:600,cuptiActivityEnable:10:60000 record s24_later --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24_later
+check_has s24_later_is_said "was still coming up after the deadline" "$(cat "$T/s24_later.err")"
+export SIMCUPTI_DELAY=cuptiSubscribe:*:600
+SIMCUDA_INIT_MS=60000 record s24_trigger --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24_trigger
+check_has s24_trigger_is_said "cuInit() did not return" "$(cat "$T/s24_trigger.err")"
+# What is slow, and over by the deadline, is left alone after it, whichever way the probes stand (perf-based ones take seconds to go).
+for way in session multi; do
+	record "s24_slow_$way" --attach $way --init-timeout 1200ms -d 300ms -- "$APP" --rest 1500 --status 5
+	unharmed "s24_slow_$way" "$APP" --status 5
+done
+check s24_its_calls_add_up "1 0 uncontradicted" "$(inspect s24_slow_session '[.ledger.total.in_flight, .ledger.total.unexplained, .verdict] | map(tostring) | join(" ")')"
 unset SIMCUPTI_DELAY
+SIMCUDA_INIT_MS=700 record s24_slow_trigger --init-timeout 1s -d 300ms -- "$APP" --rest 1000 --status 5
+unharmed s24_slow_trigger "$APP" --status 5
+# Another program in its place, which did not wedge.
+SIMCUPTI_DELAY=cuptiSubscribe:*:60000 record s24_exec --init-timeout 1s -d 300ms -- "$APP" --leave 700 --become 1 --status 5
+unharmed s24_exec "$APP" --leave 700 --become 1 --status 5
 SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP" --greet 1
 killed s25
 check s25_watchdog_for_a_blocked_trigger "137 failed init_timeout" "$(cat "$T/s25.status") $(readiness s25 | cut -d' ' -f1-2)"

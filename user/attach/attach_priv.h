@@ -7,6 +7,8 @@
 
 struct bpf_program;
 
+enum { LIFE_FORK, LIFE_EXEC, LIFE_EXIT, LIFE_XID, LIFE_END };
+
 struct attach_links {
 	int *fds;
 	size_t n;
@@ -16,11 +18,12 @@ struct attach {
 	struct gpubpf_bpf *skel;
 	struct attach_opts opts;
 	enum attach_method method;
-	struct bpf_link *life[4];
+	struct bpf_link *life[LIFE_END];
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
 	struct attach_links hellos, sites; /* of shims: hello_v1, and all other probes */
+	struct attach_links inits;         /* of cuInit(), with opts.init_apart; returns first */
 	bool has_view, returns_unsafe;
 	bool shim_multi; /* the shim's sites by multi-links */
 };
@@ -30,6 +33,7 @@ uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
 int attach_keep_link(struct attach *a, int fd);
+int attach_links_add(struct attach_links *l, int fd);
 void attach_links_close(struct attach_links *l, size_t down_to);
 
 #endif

@@ -21,7 +21,8 @@ struct gated {
 	enum gate_refusal refused; /* of the newest file that was not believed */
 	char refused_text[160];
 	bool has_refused, final_read, ended, watchdog, differ;
-	bool init_open; /* the first cuInit() is entered and not returned, by BPF's own table */
+	bool init_open; /* the first cuInit() is entered and not returned, by BPF's own table … */
+	bool was_open;  /* … and was so when the recording ended */
 	int wait_status;
 	struct gated *earlier; /* the program before exec, if it had a word of its shim */
 	UT_hash_handle hh;

@@ -87,7 +87,7 @@ static void on_open(const struct attach_open_call *c, void *arg)
 	struct recorder *r = arg;
 	struct gated *p = gates_find(r->gates, c->tgid);
 
-	if (!p || c->depth || what_of(r, c->api) != WATCH_INIT || c->t_entry < p->exec_ns)
+	if (!p || c->left || c->depth || what_of(r, c->api) != WATCH_INIT || c->t_entry < p->exec_ns)
 		return;
 	if (p->host.init_entry && p->host.init_entry != c->t_entry)
 		return;
@@ -128,6 +128,29 @@ void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t)
 
 /* ---- Looking at it while it runs ---- */
 
+bool recorder_gate_init_open(struct recorder *r)
+{
+	struct gated *p, *tmp;
+	bool open = false;
+
+	if (!r->gates || !r->o->command)
+		return false;
+	look_at_open_calls(r);
+	HASH_ITER (hh, r->gates->procs, p, tmp) {
+		p->was_open |= p->init_open;
+		open |= p->init_open && p->has_shim && !p->watchdog;
+	}
+	return open;
+}
+
+/* After the end of the recording nobody says that a process became another program: whatever was inside cuInit() then left it. */
+static bool overdue(const struct recorder *r, const struct gated *p, uint64_t now)
+{
+	if (p->ended || !p->has_shim || p->watchdog || (r->stopped && p->was_open && !p->init_open))
+		return false;
+	return gate_overdue(&p->shim, p->init_open, now);
+}
+
 static void end_process(struct recorder *r, struct gated *p)
 {
 	pid_t pid = procinfo__view(r->procs, p->tgid);
@@ -147,10 +170,11 @@ static void end_process(struct recorder *r, struct gated *p)
 		close(fd);
 }
 
-void recorder_gate_poll(struct recorder *r, bool observing)
+void recorder_gate_poll(struct recorder *r)
 {
 	struct gates *g = r->gates;
 	uint64_t now = recorder_now();
+	bool observing = !r->stopped || r->init_kept;
 	struct gated *p, *tmp;
 	bool late = false;
 
@@ -162,14 +186,14 @@ void recorder_gate_poll(struct recorder *r, bool observing)
 			continue;
 		gated_read(g, p);
 		/* a cuInit() that has returned is not asked for again */
-		late |= p->has_shim && !p->watchdog && gate_overdue(&p->shim, !p->host.init_return, now);
+		late |= p->has_shim && !p->watchdog &&
+			gate_overdue(&p->shim, observing && !p->host.init_return, now);
 	}
 	if (!late || !r->o->command)
 		return;
-	if (observing)
-		look_at_open_calls(r);
+	look_at_open_calls(r);
 	HASH_ITER (hh, g->procs, p, tmp)
-		if (!p->ended && p->has_shim && !p->watchdog && gate_overdue(&p->shim, p->init_open, now))
+		if (overdue(r, p, now))
 			end_process(r, p);
 }
 
