@@ -187,8 +187,41 @@ unharmed s16_kept STATUS=86 SIMCUDA_INIT_MS=60000 "$APP" --leave 200 --status 7 
 record s23 --init-timeout 1s -- "$APP" --greet 1
 killed s23
 check s23_watchdog_ends_it "137 failed init_timeout" "$(cat "$T/s23.status") $(readiness s23 | cut -d' ' -f1-2)"
-check s23_it_is_a_finding watchdog "$(codes s23)"
+check s23_it_is_a_finding "watchdog wedged_in" "$(codes s23)"
 check_has s23_it_is_said "is ended" "$(cat "$T/s23.err")"
+# Where a wedged thread is: a stack, from outside, or why there is none.
+stack()
+{
+	inspect "$1" '.capture_coverage[]? | select(.code == "wedged_in") | .text'
+}
+has_stack() # NAME PART…: in this order
+{
+	local name=$1 rest part
+	shift
+	rest=$(stack "$name")
+	if [[ $rest == *"built without libdw"* ]]; then
+		echo "skip ${name}_stack: libdw, liblzma and libbz2 for static programs"
+		return
+	fi
+	for part; do
+		check_has "${name}_stack_${part%% *}" "$part" "$rest"
+		rest=${rest#*"$part"}
+	done
+}
+has_stack s23 "cuptiSubscribe (libcupti" "InitializeInjection (libgpubpf-shim.so" "cuInit (libcuda.so.1)"
+check_has s23_stack_in_report "wedged_in: $(stack s23)" "$("$GPUBPF" report "$T/s23.gpubpf")"
+check_has s23_stack_in_inspect "wedged_in: $(stack s23)" "$("$GPUBPF" inspect "$T/s23.gpubpf")"
+check_has s23_stack_is_said "was in: $(stack s23)" "$(cat "$T/s23.err")"
+if ! command -v strace >/dev/null; then
+	echo "skip traced_stack: strace"
+else
+	record traced --init-timeout 500ms -- strace -f -o "$T/traced.strace" "$APP" --greet 1
+	check traced_is_ended 137 "$(cat "$T/traced.status")"
+	check_has traced_stack_says_why "no stack: " "$(stack traced)"
+fi
+record worker --init-timeout 500ms --warmup 300ms -- "$APP" --greet 1 --rest 20000
+check worker_is_ended 137 "$(cat "$T/worker.status")"
+has_stack worker "cuptiSubscribe (libcupti" "libgpubpf-shim.so"
 record s24 --init-timeout 1s -d 300ms -- "$APP" --greet 1
 killed s24
 check s24_watchdog_in_a_timed_window "137 pending duration" "$(cat "$T/s24.status") $(readiness s24 | cut -d' ' -f1) $(inspect s24 .footer.end_reason)"
@@ -220,6 +253,7 @@ SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP" --greet 1
 killed s25
 check s25_watchdog_for_a_blocked_trigger "137 failed init_timeout" "$(cat "$T/s25.status") $(readiness s25 | cut -d' ' -f1-2)"
 check_has s25_it_is_a_finding watchdog "$(codes s25)"
+has_stack s25 "cuInit (libcuda.so.1)"
 SIMCUDA_INIT_MS=1200 record s25_slow --init-timeout 10s -- "$APP"
 unharmed s25_slow "$APP"
 check s25_slow_trigger_in_time "ready - proven" "$(readiness s25_slow)"

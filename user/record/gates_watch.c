@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "record/stack.h"
 
 #define POLL_NS 100000000ull
 
@@ -93,6 +94,7 @@ static void on_open(const struct attach_open_call *c, void *arg)
 		return;
 	p->host.init_entry = c->t_entry;
 	p->init_open = true;
+	p->init_tid = c->tid;
 }
 
 static void look_at_open_calls(struct recorder *r)
@@ -151,11 +153,22 @@ static bool overdue(const struct recorder *r, const struct gated *p, uint64_t no
 	return gate_overdue(&p->shim, p->init_open, now);
 }
 
+/* Whoever is inside cuInit(), or else the shim's own thread. */
+static void take_stack(struct recorder *r, struct gated *p, pid_t pid)
+{
+	bool inside = p->init_open && !attach__has_view(r->attach);
+	pid_t tid = inside ? (pid_t)p->init_tid : stack_thread(pid, "gpubpf");
+
+	stack_take(pid, tid, p->stack, sizeof(p->stack));
+}
+
 static void end_process(struct recorder *r, struct gated *p)
 {
 	pid_t pid = procinfo__view(r->procs, p->tgid);
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
+	if (fd >= 0 && gates_start_time(pid) == p->start_time)
+		take_stack(r, p, pid);
 	/* from here on the number cannot become another process's, and the file says that it still is ours */
 	if (fd >= 0 && gates_start_time(pid) == p->start_time &&
 	    !syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)) {
@@ -165,6 +178,7 @@ static void end_process(struct recorder *r, struct gated *p)
 			     p->shim.lifecycle == GPUBPF_LIFECYCLE_INITIALIZING
 				     ? "its capture was still coming up after the deadline (--init-timeout)"
 				     : "its cuInit() did not return by the deadline (--init-timeout)");
+		recorder_say(r, "process %d was in: %s", pid, p->stack);
 	}
 	if (fd >= 0)
 		close(fd);
