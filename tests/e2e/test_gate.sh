@@ -318,6 +318,7 @@ oversize) { echo "$text"; head -c 5000 /dev/zero | tr '\0' ' '; } >"$f" ;;
 not_a_file) echo "$text" >"$d/../forged"; ln -s "$d/../forged" "$f" ;;
 fifo) mkfifo "$f" ;;
 directory) echo "$text" >"$f"; chmod 777 "$d" ;;
+stranger) echo "$text" >"$f"; chown 65534 "$d" ;;
 link) mv "$d" "$d.moved"; mkdir "$d.evil"; echo "$text" >"$d.evil/status-$$.json"; ln -s "$d.evil" "$d" ;;
 *) echo "$text" >"$f" ;;
 esac
@@ -325,8 +326,8 @@ exec "$@"
 EOF
 "$APP" >"$T/forged.bare"
 for what in malformed duplicate_member unknown_schema extra_member impossible_state foreign_token foreign_pid recycled_pid \
-	oversize not_a_file fifo directory link; do
-	case $what in fifo) want=not_a_file ;; link) want= ;; *) want=$what ;; esac
+	oversize not_a_file fifo directory stranger link; do
+	case $what in stranger) want=directory ;; fifo) want=not_a_file ;; link) want= ;; *) want=$what ;; esac
 	SHIM=$STANDIN FORGE=$what STANDIN_QUIET=1 record "bad_$what" -- sh "$T/forge" "$APP" --rest 300
 	check "bad_${what}_application_is_unharmed" "0 $(cat "$T/forged.bare")" "$(cat "$T/bad_$what.status") $(cat "$T/bad_$what.out")"
 	check "bad_${what}_is_not_believed" "absent" "$(readiness "bad_$what")"
