@@ -41,13 +41,18 @@ IS_CLANG := $(findstring clang,$(CC))
 WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 # No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
-BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP)
+BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
+COMMA := ,
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 BPF_CFLAGS = -g -O2 -Wall -Wextra -Werror -target bpf -D__TARGET_ARCH_$(BPF_ARCH) \
 	-idirafter /usr/include/$(MULTIARCH) -Ibpf -ffile-prefix-map=$(CURDIR)=.
-LIBS := -lbpf -lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
+# Stacks of wedged processes need libdw with all that a static program wants of it; without it they say so.
+DW_LIBS := -ldw -lelf -lz -lzstd -llzma -lbz2
+HAVE_DW := $(shell t=$$(mktemp) && echo 'int dwfl_begin(void); int main(void) { return dwfl_begin(); }' | \
+	$(CC) -w -static -x c - -o "$$t" $(DW_LIBS) 2>/dev/null && echo yes; rm -f "$$t")
+LIBS := -lbpf $(if $(HAVE_DW),-Wl$(COMMA)--as-needed $(DW_LIBS)) -lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
 LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)

@@ -442,6 +442,10 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 	t = bpf_map_lookup_elem(&threads, &tid);
 	if (!t || t->tgid != id >> 32 || t->tracer)
 		return 0;
+	if (closed) {
+		t->left = 1;
+		return 0;
+	}
 	c = counts_of(api);
 	if (!c)
 		return 0;

@@ -153,6 +153,10 @@ static __always_inline void thread_end(__u32 tid)
 
 	if (!t)
 		return;
+	if (closed) {
+		t->left = 1;
+		return;
+	}
 	row_flush(t);
 	if (latency)
 		lat_end(tid);
@@ -177,7 +181,8 @@ int on_exec(struct raw_tp_args *ctx)
 		return 0;
 	thread_end(old_tid);
 	thread_end(tgid);
-	emit_task(task, GPUBPF_TASK_EXEC, old_tid, 0, BPF_RB_FORCE_WAKEUP);
+	if (!closed)
+		emit_task(task, GPUBPF_TASK_EXEC, old_tid, 0, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -190,6 +195,8 @@ int on_exit(struct raw_tp_args *ctx)
 	int last = BPF_CORE_READ(task, signal, live.counter) == 0;
 
 	thread_end(tid);
+	if (closed)
+		return 0;
 	if (last && (t || target_of(task, tgid))) {
 		emit_task(task, GPUBPF_TASK_EXIT, 0, BPF_CORE_READ(task, exit_code), BPF_RB_FORCE_WAKEUP);
 		target_gone(task, tgid);

@@ -39,9 +39,9 @@ struct row {
 /* A thread of a target. Only the thread itself and its exit touch its entry. */
 struct thread {
 	__u32 tgid;
-	__u32 depth;  /* frames in use */
-	__u32 tracer; /* the shim's worker: its calls are no workload */
-	__u32 reserved;
+	__u32 depth;       /* frames in use */
+	__u32 tracer;      /* the shim's worker: its calls are no workload */
+	__u32 left;        /* after `closed`: it has ended, or its cuInit() has returned */
 	__u64 last_launch; /* entry of the last launch at depth 0 */
 	struct frame frames[OPEN_CALLS];
 	struct row row;
@@ -106,6 +106,8 @@ __u32 watched[WATCHED];
 
 /* Set when the recording ends: no call is entered any more, while taking away perf-based probes goes on for seconds. */
 volatile __u8 stopped;
+/* Set when nothing is counted or recorded any more: threads stay as they are, but for `left`. */
+volatile __u8 closed;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

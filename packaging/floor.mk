@@ -17,7 +17,6 @@ FLOOR_LDFLAGS = -shared -nostdlib -Wl,--as-needed,-z,defs,-z,text,-z,relro,-z,no
 FLOOR_LIBS = $(FLOOR_DIR)/floor.o $(FLOOR_STUBS:%=$(FLOOR_DIR)/%) -lgcc
 FLOOR_STUBS = libc.so.6 libpthread.so.0 libdl.so.2 $(if $(filter aarch64,$(ARCH)),ld-linux-aarch64.so.1)
 FLOOR_DEPS = $(FLOOR_DIR)/.done $(FLOOR_DIR)/floor.o
-COMMA := ,
 
 $(FLOOR_DIR)/.done: packaging/floor.sh packaging/floor.syms $(B)/.flags
 	$(call step,FLOOR)packaging/floor.sh $(ARCH) $(FLOOR_DIR) $(CC)

@@ -2,7 +2,9 @@
 #include "gaterun.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -267,6 +269,29 @@ bool gaterun__ready(void)
 	return atomic_load(&r.ready);
 }
 
+static void end_now(int signal)
+{
+	(void)signal;
+	_exit(GPUBPF_GATE_EXIT_STATUS);
+}
+
+/*
+ * What the application printed is still to be written, and nobody else will: stdio is written out after all handlers.
+ * A stream's lock, or a pipe that nobody reads, may hold this up for a second.
+ */
+static void write_out(void)
+{
+	struct sigaction end = { .sa_handler = end_now };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	if (sigaction(SIGALRM, &end, NULL) || pthread_sigmask(SIG_UNBLOCK, &set, NULL))
+		return;
+	alarm(1);
+	fflush(NULL);
+}
+
 /* Its locks, and CUPTI's, are held by code that does not come back: nothing of the exit may pass by them. */
 static void end_wedged(void)
 {
@@ -278,6 +303,7 @@ static void end_wedged(void)
 	}
 	if (locked && gate__wedged(&r.gate, now_ns()))
 		publish();
+	write_out();
 	_exit(GPUBPF_GATE_EXIT_STATUS);
 }
 

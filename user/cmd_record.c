@@ -226,6 +226,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 			.latency = o->latency,
 			.shim = !o->no_shim,
 			.shim_by_pid = !o->system,
+			.init_apart = r.command != NULL,
 		},
 		.libcuda = o->libcuda.items,
 		.nlibcuda = o->libcuda.n,

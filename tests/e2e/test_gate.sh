@@ -32,12 +32,26 @@ record() # NAME ARG… -- CMD…
 	echo $e >"$T/$name.status"
 }
 
-unharmed() # NAME CMD…: its output and its status are those of a run without gpubpf
+# Its output and its status are those of a run without gpubpf; STATUS: or this one. Where its capture takes time inside
+# cuInit(), the driver alone takes that time in the other run.
+unharmed() # NAME [STATUS=N] [VARIABLE=VALUE…] CMD…
 {
-	local name=$1
+	local name=$1 want=
 	shift
-	env -u SIMCUPTI_DELAY "$@" >"$T/$name.bare"
-	check "${name}_application_is_unharmed" "$? $(cat "$T/$name.bare")" "$(cat "$T/$name.status") $(cat "$T/$name.out")"
+	case $1 in STATUS=*)
+		want=${1#*=}
+		shift
+		;;
+	esac
+	env -u SIMCUPTI_DELAY -u SIMCUPTI_FAIL "$@" >"$T/$name.bare"
+	want=${want:-$?}
+	check "${name}_application_is_unharmed" "$want $(cat "$T/$name.bare")" "$(cat "$T/$name.status") $(cat "$T/$name.out")"
+}
+
+# Ended by the watchdog: what it had printed is there, and nothing else.
+killed() # NAME: of gateapp --greet
+{
+	check "${1}_application_printed_what_it_could" "137 here" "$(cat "$T/$1.status") $(cat "$T/$1.out")"
 }
 
 readiness() # NAME: readiness, reason, before the first context
@@ -83,15 +97,19 @@ unharmed s26 "$APP" --threads 8
 check s26_threads_racing_for_the_first_touch "ready - proven before reconciled" "$(readiness s26) $(truth_order s26) $(inspect s26 .verdict)"
 
 record kinds --cupti external --cupti nvtx --cupti sync -- "$APP"
+unharmed kinds "$APP"
 check each_kind_has_its_name "external nvtx sync" "$(inspect kinds '[.capture_readiness.processes[0].shim.kinds[].name | select(. == ("external", "nvtx", "sync"))] | sort | join(" ")')"
 # One process that becomes another program: each has its own readiness, and the sequence of its files goes on.
 record s27 -- "$SIM/procs" --calls 5 --chain 2
+unharmed s27 "$SIM/procs" --calls 5 --chain 2
 check s27_exec_replaced "0 ready" "$(cat "$T/s27.status") $(inspect s27 .capture_readiness.readiness)"
 check s27_each_program_has_its_own "2 true" "$(inspect s27 '.capture_readiness.processes | length') $(
 	inspect s27 '[.capture_readiness.processes | sort_by(.shim.now_ns)[].shim.sequence] as $s | $s == ($s | unique)')"
 check_has s27_note exec_replaced "$(codes s27)"
 # Without the host observer the shim's word is all there is.
 "$GPUBPF" record --no-host -f -o "$T/nohost.gpubpf" --shim "$SHIM" -- "$APP" >"$T/nohost.out" 2>"$T/nohost.err"
+"$APP" >"$T/nohost.bare"
+check no_host_application_is_unharmed "$(cat "$T/nohost.bare")" "$(cat "$T/nohost.out")"
 check no_host_by_the_file "ready - not_shown file " "$(readiness nohost) $(inspect nohost '.capture_readiness.processes[0].shim.source') $(codes nohost)"
 if ! command -v setpriv >/dev/null || ! setpriv --reuid=65534 --clear-groups test -x "$APP" 2>/dev/null; then
 	echo "skip another_user_writes_its_status: setpriv, and a build folder that other users can enter"
@@ -154,25 +172,88 @@ unharmed s15 "$APP" --status 4
 check s15_late_success_is_ignored "failed late_success proven uncontradicted" "$(readiness s15) $(inspect s15 .verdict)"
 export SIMCUPTI_DELAY=cuptiSubscribe:*:700
 record s17 --init-timeout 5s -- "$APP" --leave 200 --status 7
-check s17_exit_waits_for_a_late_initializer 7 "$(cat "$T/s17.status")"
+unharmed s17 SIMCUDA_INIT_MS=700 "$APP" --leave 200 --status 7
 check s17_its_session_is_taken_down "0" "$(inspect s17 '[.reasons[] | select(.code == "session_open")] | length')"
 
 export SIMCUPTI_DELAY=$WEDGE
-record s16 --init-timeout 1s -- "$APP" --leave 200 --status 7
+record s16 --init-timeout 1s -- "$APP" --leave 200 --status 7 --greet 1
+unharmed s16 STATUS=86 SIMCUDA_INIT_MS=60000 "$APP" --leave 200 --status 7 --greet 1
 check s16_exit_with_a_wedged_initializer "86 failed" "$(cat "$T/s16.status") $(readiness s16 | cut -d' ' -f1)"
 check_has s16_record_agrees exit_wedged "$(codes s16)"
+record s16_kept --init-timeout 1s -- "$APP" --leave 200 --status 7 --keep 1
+unharmed s16_kept STATUS=86 SIMCUDA_INIT_MS=60000 "$APP" --leave 200 --status 7 --keep 1
 
 # ---- the watchdog ----
-record s23 --init-timeout 1s -- "$APP"
+record s23 --init-timeout 1s -- "$APP" --greet 1
+killed s23
 check s23_watchdog_ends_it "137 failed init_timeout" "$(cat "$T/s23.status") $(readiness s23 | cut -d' ' -f1-2)"
-check s23_it_is_a_finding watchdog "$(codes s23)"
+check s23_it_is_a_finding "watchdog wedged_in" "$(codes s23)"
 check_has s23_it_is_said "is ended" "$(cat "$T/s23.err")"
-record s24 --init-timeout 1s -d 300ms -- "$APP"
+# Where a wedged thread is: a stack, from outside, or why there is none.
+stack()
+{
+	inspect "$1" '.capture_coverage[]? | select(.code == "wedged_in") | .text'
+}
+has_stack() # NAME PART…: in this order
+{
+	local name=$1 rest part
+	shift
+	rest=$(stack "$name")
+	if [[ $rest == *"built without libdw"* ]]; then
+		echo "skip ${name}_stack: libdw, liblzma and libbz2 for static programs"
+		return
+	fi
+	for part; do
+		check_has "${name}_stack_${part%% *}" "$part" "$rest"
+		rest=${rest#*"$part"}
+	done
+}
+has_stack s23 "cuptiSubscribe (libcupti" "InitializeInjection (libgpubpf-shim.so" "cuInit (libcuda.so.1)"
+check_has s23_stack_in_report "wedged_in: $(stack s23)" "$("$GPUBPF" report "$T/s23.gpubpf")"
+check_has s23_stack_in_inspect "wedged_in: $(stack s23)" "$("$GPUBPF" inspect "$T/s23.gpubpf")"
+check_has s23_stack_is_said "was in: $(stack s23)" "$(cat "$T/s23.err")"
+if ! command -v strace >/dev/null; then
+	echo "skip traced_stack: strace"
+else
+	record traced --init-timeout 500ms -- strace -f -o "$T/traced.strace" "$APP" --greet 1
+	check traced_is_ended 137 "$(cat "$T/traced.status")"
+	check_has traced_stack_says_why "no stack: " "$(stack traced)"
+fi
+record worker --init-timeout 500ms --warmup 300ms -- "$APP" --greet 1 --rest 20000
+check worker_is_ended 137 "$(cat "$T/worker.status")"
+has_stack worker "cuptiSubscribe (libcupti" "libgpubpf-shim.so"
+record s24 --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24
 check s24_watchdog_in_a_timed_window "137 pending duration" "$(cat "$T/s24.status") $(readiness s24 | cut -d' ' -f1) $(inspect s24 .footer.end_reason)"
+record s24_inside --init-timeout 500ms -d 20s -- "$APP" --greet 1
+killed s24_inside
+check s24_watchdog_inside_the_window "failed init_timeout target exited" "$(readiness s24_inside | cut -d' ' -f1-2) $(inspect s24_inside .footer.end_reason)"
+check_has s24_inside_is_a_finding watchdog "$(codes s24_inside)"
+# It goes well past the end of the window, and wedges then: in the initializer, in what the driver does behind it.
+SIMCUPTI_DELAY=cuptiSubscribe:*:600,cuptiActivityEnable:10:60000 record s24_later --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24_later
+check_has s24_later_is_said "was still coming up after the deadline" "$(cat "$T/s24_later.err")"
+export SIMCUPTI_DELAY=cuptiSubscribe:*:600
+SIMCUDA_INIT_MS=60000 record s24_trigger --init-timeout 1s -d 300ms -- "$APP" --greet 1
+killed s24_trigger
+check_has s24_trigger_is_said "cuInit() did not return" "$(cat "$T/s24_trigger.err")"
+# What is slow, and over by the deadline, is left alone after it, whichever way the probes stand (perf-based ones take seconds to go).
+for way in session multi; do
+	record "s24_slow_$way" --attach $way --init-timeout 1200ms -d 300ms -- "$APP" --rest 1500 --status 5
+	unharmed "s24_slow_$way" "$APP" --status 5
+done
+check s24_its_calls_add_up "1 0 uncontradicted" "$(inspect s24_slow_session '[.ledger.total.in_flight, .ledger.total.unexplained, .verdict] | map(tostring) | join(" ")')"
 unset SIMCUPTI_DELAY
-SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP"
+SIMCUDA_INIT_MS=700 record s24_slow_trigger --init-timeout 1s -d 300ms -- "$APP" --rest 1000 --status 5
+unharmed s24_slow_trigger "$APP" --status 5
+# Another program in its place, which did not wedge.
+SIMCUPTI_DELAY=cuptiSubscribe:*:60000 record s24_exec --init-timeout 1s -d 300ms -- "$APP" --leave 700 --become 1 --status 5
+unharmed s24_exec "$APP" --leave 700 --become 1 --status 5
+SIMCUDA_INIT_MS=60000 record s25 --init-timeout 1s -- "$APP" --greet 1
+killed s25
 check s25_watchdog_for_a_blocked_trigger "137 failed init_timeout" "$(cat "$T/s25.status") $(readiness s25 | cut -d' ' -f1-2)"
 check_has s25_it_is_a_finding watchdog "$(codes s25)"
+has_stack s25 "cuInit (libcuda.so.1)"
 SIMCUDA_INIT_MS=1200 record s25_slow --init-timeout 10s -- "$APP"
 unharmed s25_slow "$APP"
 check s25_slow_trigger_in_time "ready - proven" "$(readiness s25_slow)"
@@ -197,6 +278,7 @@ check s30_the_probe_says_it "ready - proven probe final_record" "$(readiness s30
 
 # ---- --require-ready ----
 record require --require-ready -- "$APP" --status 5
+unharmed require "$APP" --status 5
 check require_ready_met "5 yes" "$(cat "$T/require.status") $([ -s "$T/require.gpubpf" ] && echo yes)"
 record unmet --require-ready -- env -u CUDA_INJECTION64_PATH "$APP" --status 5
 check require_ready_unmet "3 gone" "$(cat "$T/unmet.status") $([ -e "$T/unmet.gpubpf" ] || echo gone)"
@@ -236,6 +318,7 @@ oversize) { echo "$text"; head -c 5000 /dev/zero | tr '\0' ' '; } >"$f" ;;
 not_a_file) echo "$text" >"$d/../forged"; ln -s "$d/../forged" "$f" ;;
 fifo) mkfifo "$f" ;;
 directory) echo "$text" >"$f"; chmod 777 "$d" ;;
+stranger) echo "$text" >"$f"; chown 65534 "$d" ;;
 link) mv "$d" "$d.moved"; mkdir "$d.evil"; echo "$text" >"$d.evil/status-$$.json"; ln -s "$d.evil" "$d" ;;
 *) echo "$text" >"$f" ;;
 esac
@@ -243,8 +326,8 @@ exec "$@"
 EOF
 "$APP" >"$T/forged.bare"
 for what in malformed duplicate_member unknown_schema extra_member impossible_state foreign_token foreign_pid recycled_pid \
-	oversize not_a_file fifo directory link; do
-	case $what in fifo) want=not_a_file ;; link) want= ;; *) want=$what ;; esac
+	oversize not_a_file fifo directory stranger link; do
+	case $what in stranger) want=directory ;; fifo) want=not_a_file ;; link) want= ;; *) want=$what ;; esac
 	SHIM=$STANDIN FORGE=$what STANDIN_QUIET=1 record "bad_$what" -- sh "$T/forge" "$APP" --rest 300
 	check "bad_${what}_application_is_unharmed" "0 $(cat "$T/forged.bare")" "$(cat "$T/bad_$what.status") $(cat "$T/bad_$what.out")"
 	check "bad_${what}_is_not_believed" "absent" "$(readiness "bad_$what")"

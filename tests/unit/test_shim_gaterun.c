@@ -3,6 +3,7 @@
  * The gate of a process: what is published when, who waits for how long. A process has one: each scenario runs in a child,
  * whose exit status is the number of its checks that failed.
  */
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "shim/gatefile.h"
@@ -175,6 +176,27 @@ static void wedges(void)
 	pthread_create(&t, NULL, (void *(*)(void *))(void *)gaterun__exit, NULL);
 	pthread_join(t, NULL);
 	_exit(1);
+}
+
+/* What stdio still holds cannot be written: that is waited for, and not for ever. */
+static void wedges_in_stdio(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	flockfile(stdout);
+	wedges();
+}
+
+T(exit_of_a_wedged_one_that_holds_stdio)
+{
+	char command[128];
+	int s = in_child(wedges_in_stdio);
+
+	CHECKF(WIFEXITED(s) && WEXITSTATUS(s) == GPUBPF_GATE_EXIT_STATUS, "0x%x", s);
+	snprintf(command, sizeof(command), "grep -q exit_wedged %s/status-*.json && rm -r %s", dir, dir);
+	CHECK(system(command) == 0);
 }
 
 T(exit_of_a_wedged_one)

@@ -3,10 +3,12 @@
  * An application around its first touch of CUDA. Prints what became of it: how many threads came to their end, how many
  * launches succeeded, what cuInit() said first.
  *
- *   gateapp [--threads N] [--launches N] [--status N] [--leave MS] [--rest MS]
+ *   gateapp [--threads N] [--launches N] [--status N] [--leave MS] [--rest MS] [--greet 1] [--keep 1] [--become 1]
  *
  * --threads: that many race for the first touch (1). --launches: by each of them (5). --status: its own exit status (0).
  * --leave: exit() by the main thread after that long, whatever the others are in. --rest: a pause before the end.
+ * --greet: prints a line before its first touch. --keep: what it prints is left to exit() to write out.
+ * --become: after --leave it becomes a shell that sleeps for two seconds and ends with that status.
  */
 #include "drv.h"
 
@@ -14,10 +16,11 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_ulong done, launched;
 static atomic_int first_result = -1;
-static unsigned long threads = 1, launches = 5, status, leave, rest;
+static unsigned long threads = 1, launches = 5, status, leave, rest, greet, keep, become;
 static pthread_barrier_t start;
 
 static void pause_ms(unsigned long ms)
@@ -51,7 +54,8 @@ static int say(void)
 {
 	printf("{\"threads\":%lu,\"launches\":%lu,\"init\":%d}\n", (unsigned long)done,
 	       (unsigned long)launched, (int)first_result);
-	fflush(stdout);
+	if (!keep)
+		fflush(stdout);
 	return (int)status;
 }
 
@@ -60,23 +64,29 @@ int main(int argc, char **argv)
 	const struct {
 		const char *name;
 		unsigned long *value;
-	} numbers[] = { { "--threads", &threads },
-			{ "--launches", &launches },
-			{ "--status", &status },
-			{ "--leave", &leave },
-			{ "--rest", &rest } };
+	} numbers[] = { { "--threads", &threads }, { "--launches", &launches }, { "--status", &status },
+			{ "--leave", &leave },     { "--rest", &rest },         { "--greet", &greet },
+			{ "--keep", &keep },       { "--become", &become } };
+	char shell_status[24];
 	pthread_t t[64];
 
 	for (int i = 1; i + 1 < argc; i += 2)
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
 			if (!strcmp(argv[i], numbers[k].name))
 				*numbers[k].value = strtoul(argv[i + 1], NULL, 10);
+	snprintf(shell_status, sizeof(shell_status), "%lu", status);
 	threads = threads > 64 ? 64 : threads;
+	if (greet) {
+		puts("here");
+		fflush(stdout);
+	}
 	pthread_barrier_init(&start, NULL, (unsigned)threads);
 	for (unsigned long i = 0; i < threads; i++)
 		pthread_create(&t[i], NULL, run, NULL);
 	if (leave) {
 		pause_ms(leave);
+		if (become)
+			execl("/bin/sh", "sh", "-c", "sleep 2; exit $0", shell_status, NULL);
 		exit(say());
 	}
 	for (unsigned long i = 0; i < threads; i++)

@@ -218,19 +218,19 @@ int attach__activate(struct attach *a, bool *xid, struct err *err)
 		struct bpf_program *prog;
 		const char *what;
 	} life[] = {
-		{ a->skel->progs.on_fork, "sched_process_fork" },
-		{ a->skel->progs.on_exec, "sched_process_exec" },
-		{ a->skel->progs.on_exit, "sched_process_exit" },
-		{ a->skel->progs.on_xid, "nvidia_dev_xid" },
+		[LIFE_FORK] = { a->skel->progs.on_fork, "sched_process_fork" },
+		[LIFE_EXEC] = { a->skel->progs.on_exec, "sched_process_exec" },
+		[LIFE_EXIT] = { a->skel->progs.on_exit, "sched_process_exit" },
+		[LIFE_XID] = { a->skel->progs.on_xid, "nvidia_dev_xid" },
 	};
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < LIFE_END; i++) {
 		a->life[i] = bpf_program__attach_raw_tracepoint(life[i].prog, life[i].what);
-		if (!a->life[i] && i < 3)
+		if (!a->life[i] && i != LIFE_XID)
 			return err_set(err, -errno, "cannot attach to the tracepoint %s: %s", life[i].what,
 				       strerror(errno));
 	}
-	*xid = a->life[3] != NULL;
+	*xid = a->life[LIFE_XID] != NULL;
 	return attach_latency_activate(a, err);
 }
 
@@ -265,7 +265,7 @@ void attach__stop(struct attach *a)
 		a->skel->bss->stopped = 1;
 }
 
-void attach__detach(struct attach *a)
+static void detach(struct attach *a, bool but_init)
 {
 	attach__stop(a);
 	attach_links_close(&a->hellos, 0);
@@ -274,10 +274,26 @@ void attach__detach(struct attach *a)
 	while (a->nlinks)
 		close(a->links[--a->nlinks]);
 	attach_latency_detach(a);
-	for (size_t i = 0; i < 4; i++) {
+	if (but_init && a->skel->bss)
+		a->skel->bss->closed = 1;
+	else
+		attach_links_close(&a->inits, 0);
+	for (size_t i = 0; i < LIFE_END; i++) {
+		if (but_init && (i == LIFE_EXEC || i == LIFE_EXIT))
+			continue;
 		bpf_link__destroy(a->life[i]);
 		a->life[i] = NULL;
 	}
+}
+
+void attach__detach(struct attach *a)
+{
+	detach(a, false);
+}
+
+void attach__detach_but_init(struct attach *a)
+{
+	detach(a, true);
 }
 
 void attach__close(struct attach *a)

@@ -36,6 +36,7 @@ struct attach_opts {
 	bool latency;         /* a breakdown of each call's time; needs return probes */
 	bool shim;            /* attach__shim() will be called … */
 	bool shim_by_pid;     /* … for single processes */
+	bool init_apart;      /* attach__detach_but_init() may be called */
 };
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);
@@ -116,10 +117,16 @@ size_t attach__api_ids(const struct attach *a); /* ids given out so far */
 
 /* Takes all probes away. Counters, ring and open calls stay readable, and still. */
 void attach__detach(struct attach *a);
+/*
+ * The same, and attach__open_calls() goes on telling (`left`) which cuInit() has returned by now: those probes stay, and
+ * count and record nothing. attach__detach() ends that.
+ */
+void attach__detach_but_init(struct attach *a);
 /* A call that had not returned; the words are its own. */
 struct attach_open_call {
 	uint32_t tgid, tid, api, depth;
 	uint64_t t_entry;
+	bool left;             /* since attach__detach_but_init(): it has returned, or its thread has ended */
 	const uint64_t *words; /* GPUBPF_WORDS_MAX */
 };
 /* Launches that threads still keep (bpf/row.h), counted as recorded. Only after attach__detach(). */

@@ -8,6 +8,8 @@
 struct bpf_program;
 struct gpubpf_bpf;
 
+enum { LIFE_FORK, LIFE_EXEC, LIFE_EXIT, LIFE_XID, LIFE_END };
+
 struct attach_links {
 	int *fds;
 	size_t n;
@@ -17,12 +19,13 @@ struct attach {
 	struct gpubpf_bpf *skel;
 	struct attach_opts opts;
 	enum attach_method method;
-	struct bpf_link *life[4], *switches[2];
+	struct bpf_link *life[LIFE_END], *switches[2];
 	struct attach_latency latency;
 	int *links; /* of probes */
 	size_t nlinks, room;
 	uint32_t next_id;
 	struct attach_links hellos, sites; /* of shims: hello_v1, and all other probes */
+	struct attach_links inits;         /* of cuInit(), with opts.init_apart; returns first */
 	bool has_view, returns_unsafe;
 	bool shim_multi; /* the shim's sites by multi-links */
 };
@@ -39,6 +42,7 @@ int attach_latency_prepare(struct attach *a, struct err *err);
 int attach_latency_activate(struct attach *a, struct err *err);
 void attach_latency_detach(struct attach *a);
 int attach_keep_link(struct attach *a, int fd);
+int attach_links_add(struct attach_links *l, int fd);
 void attach_links_close(struct attach_links *l, size_t down_to);
 
 #endif

@@ -14,7 +14,7 @@
 struct plan { /* the symbols to probe */
 	uint64_t *offsets, *cookies;
 	uint32_t *index;
-	size_t n;
+	size_t n, inits; /* the last ones are cuInit()'s */
 };
 
 static void plan_free(struct plan *p)
@@ -33,14 +33,26 @@ static int plan_make(struct plan *p, const struct attach_result *res, const stru
 	p->index = calloc(n, sizeof(*p->index));
 	if (!p->offsets || !p->cookies || !p->index)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		if (res->syms.syms[i].state != ELFSYM_FOUND)
-			continue;
-		p->offsets[p->n] = res->syms.syms[i].offset;
-		p->cookies[p->n] = cookie_for(apitab__get(tab, (uint32_t)i), res->first_id + (uint32_t)i);
-		p->index[p->n++] = (uint32_t)i;
+	for (int inits = 0; inits < 2; inits++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct api *a = apitab__get(tab, (uint32_t)i);
+
+			if (res->syms.syms[i].state != ELFSYM_FOUND || (a->cls == API_INIT) != inits)
+				continue;
+			p->offsets[p->n] = res->syms.syms[i].offset;
+			p->cookies[p->n] = cookie_for(a, res->first_id + (uint32_t)i);
+			p->index[p->n++] = (uint32_t)i;
+			p->inits += (size_t)inits;
+		}
 	}
 	return 0;
+}
+
+static int keep(struct attach *a, const struct plan *p, size_t i, int fd)
+{
+	bool init = a->opts.init_apart && i >= p->n - p->inits;
+
+	return init ? attach_links_add(&a->inits, fd) : attach_keep_link(a, fd);
 }
 
 /* Links n probes that start at plan entry `from`. */
@@ -57,36 +69,39 @@ static int link_range(struct attach *a, const char *path, const struct plan *p, 
 				       p->offsets + from, p->cookies + from, n, pid);
 		if (fd < 0)
 			return fd;
-		if (attach_keep_link(a, fd))
+		if (keep(a, p, from, fd))
 			return -ENOMEM;
 	}
 	fd = kernel_link_multi(prog, session, false, path, p->offsets + from, p->cookies + from, n, pid);
-	return fd < 0 ? fd : attach_keep_link(a, fd);
+	return fd < 0 ? fd : keep(a, p, from, fd);
 }
 
 /* One link for all; when the kernel refuses that, one each, so that a single bad probe costs only itself. */
 static void attach_multi(struct attach *a, const char *path, const struct plan *p, pid_t pid,
 			 struct attach_result *res)
 {
-	if (!link_range(a, path, p, 0, p->n, pid))
-		return;
-	for (size_t i = 0; i < p->n; i++)
+	size_t apart = a->opts.init_apart && p->n > p->inits ? p->inits : 0, most = p->n - apart;
+	size_t done = 0;
+
+	if (!link_range(a, path, p, 0, most, pid))
+		done = apart && !link_range(a, path, p, most, apart, pid) ? p->n : most;
+	for (size_t i = done; i < p->n; i++)
 		res->errors[p->index[i]] = link_range(a, path, p, i, 1, pid);
 }
 
-static int perf_one(struct attach *a, struct bpf_program *prog, bool ret, const char *path, uint64_t offset,
-		    uint64_t cookie, pid_t pid)
+static int perf_one(struct attach *a, struct bpf_program *prog, bool ret, const char *path,
+		    const struct plan *p, size_t i, pid_t pid)
 {
 	bool percall = a->method == ATTACH_PERCALL;
-	int prog_fd = percall ? percall_load(prog, cookie) : bpf_program__fd(prog);
+	int prog_fd = percall ? percall_load(prog, p->cookies[i]) : bpf_program__fd(prog);
 	int fd;
 
 	if (prog_fd < 0)
 		return prog_fd;
-	fd = kernel_link_perf(prog_fd, ret, path, offset, cookie, !percall, pid);
+	fd = kernel_link_perf(prog_fd, ret, path, p->offsets[i], p->cookies[i], !percall, pid);
 	if (percall)
 		close(prog_fd); /* the event holds it */
-	return fd < 0 ? fd : attach_keep_link(a, fd);
+	return fd < 0 ? fd : keep(a, p, i, fd);
 }
 
 static void attach_perf(struct attach *a, const char *path, const struct plan *p, pid_t pid,
@@ -100,9 +115,9 @@ static void attach_perf(struct attach *a, const char *path, const struct plan *p
 		int e = 0;
 
 		if (!a->opts.entry_only)
-			e = perf_one(a, exit_prog, true, path, p->offsets[i], p->cookies[i], pid);
+			e = perf_one(a, exit_prog, true, path, p, i, pid);
 		if (!e)
-			e = perf_one(a, entry, false, path, p->offsets[i], p->cookies[i], pid);
+			e = perf_one(a, entry, false, path, p, i, pid);
 		res->errors[p->index[i]] = e;
 	}
 }

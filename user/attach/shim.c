@@ -71,7 +71,7 @@ static int sites_take(struct sites *s, const struct usdt_site *all, size_t n, bo
 	return 0;
 }
 
-static int keep(struct attach_links *l, int fd)
+int attach_links_add(struct attach_links *l, int fd)
 {
 	int *grown = realloc(l->fds, (l->n + 1) * sizeof(*grown));
 
@@ -118,11 +118,11 @@ static int link_sites(struct attach *a, const char *path, const struct sites *s,
 	if (a->shim_multi) {
 		fd = kernel_site_multi(bpf_program__fd(a->skel->progs.shim_probe), path, s->offsets,
 				       s->semaphores, s->cookies, s->n, pid);
-		return fd < 0 ? fd : keep(l, fd);
+		return fd < 0 ? fd : attach_links_add(l, fd);
 	}
 	for (size_t i = 0; i < s->n && !e; i++) {
 		fd = link_perf(a, path, s, i, pid);
-		e = fd < 0 ? fd : keep(l, fd);
+		e = fd < 0 ? fd : attach_links_add(l, fd);
 	}
 	return e;
 }

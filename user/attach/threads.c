@@ -41,6 +41,7 @@ static void give_open(uint32_t tid, const struct thread *t, void *arg)
 			.api = (uint32_t)(t->frames[i].cookie & 0xfff),
 			.depth = i,
 			.t_entry = t->frames[i].t_entry,
+			.left = t->left,
 			.words = (const uint64_t *)t->frames[i].words,
 		};
 

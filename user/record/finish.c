@@ -90,7 +90,11 @@ int recorder_finish(struct recorder *r)
 	/* The device observer ends first: each call that it saw is one that the host observer saw too. */
 	waited = recorder_shims_end(r);
 	r->stopped = t0 = recorder_now();
-	attach__detach(r->attach);
+	r->init_kept = recorder_gate_init_open(r);
+	if (r->init_kept)
+		attach__detach_but_init(r->attach);
+	else
+		attach__detach(r->attach);
 	r->res->detach_ns = recorder_now() - t0;
 	do { /* nothing is added any more: until it is empty */
 		got = recorder_drain(r);

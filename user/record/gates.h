@@ -21,8 +21,11 @@ struct gated {
 	enum gate_refusal refused; /* of the newest file that was not believed */
 	char refused_text[160];
 	bool has_refused, final_read, ended, watchdog, differ;
-	bool init_open; /* the first cuInit() is entered and not returned, by BPF's own table */
+	bool init_open; /* the first cuInit() is entered and not returned, by BPF's own table … */
+	bool was_open;  /* … and was so when the recording ended */
 	int wait_status;
+	uint32_t init_tid;     /* with init_open: the thread inside it */
+	char stack[1200];      /* with watchdog: what the wedged thread was in */
 	struct gated *earlier; /* the program before exec, if it had a word of its shim */
 	UT_hash_handle hh;
 };

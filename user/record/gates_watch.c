@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "record/stack.h"
 
 #define POLL_NS 100000000ull
 
@@ -87,12 +88,13 @@ static void on_open(const struct attach_open_call *c, void *arg)
 	struct recorder *r = arg;
 	struct gated *p = gates_find(r->gates, c->tgid);
 
-	if (!p || c->depth || what_of(r, c->api) != WATCH_INIT || c->t_entry < p->exec_ns)
+	if (!p || c->left || c->depth || what_of(r, c->api) != WATCH_INIT || c->t_entry < p->exec_ns)
 		return;
 	if (p->host.init_entry && p->host.init_entry != c->t_entry)
 		return;
 	p->host.init_entry = c->t_entry;
 	p->init_open = true;
+	p->init_tid = c->tid;
 }
 
 static void look_at_open_calls(struct recorder *r)
@@ -128,11 +130,45 @@ void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t)
 
 /* ---- Looking at it while it runs ---- */
 
+bool recorder_gate_init_open(struct recorder *r)
+{
+	struct gated *p, *tmp;
+	bool open = false;
+
+	if (!r->gates || !r->o->command)
+		return false;
+	look_at_open_calls(r);
+	HASH_ITER (hh, r->gates->procs, p, tmp) {
+		p->was_open |= p->init_open;
+		open |= p->init_open && p->has_shim && !p->watchdog;
+	}
+	return open;
+}
+
+/* After the end of the recording nobody says that a process became another program: whatever was inside cuInit() then left it. */
+static bool overdue(const struct recorder *r, const struct gated *p, uint64_t now)
+{
+	if (p->ended || !p->has_shim || p->watchdog || (r->stopped && p->was_open && !p->init_open))
+		return false;
+	return gate_overdue(&p->shim, p->init_open, now);
+}
+
+/* Whoever is inside cuInit(), or else the shim's own thread. */
+static void take_stack(struct recorder *r, struct gated *p, pid_t pid)
+{
+	bool inside = p->init_open && !attach__has_view(r->attach);
+	pid_t tid = inside ? (pid_t)p->init_tid : stack_thread(pid, "gpubpf");
+
+	stack_take(pid, tid, p->stack, sizeof(p->stack));
+}
+
 static void end_process(struct recorder *r, struct gated *p)
 {
 	pid_t pid = procinfo__view(r->procs, p->tgid);
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
+	if (fd >= 0 && gates_start_time(pid) == p->start_time)
+		take_stack(r, p, pid);
 	/* from here on the number cannot become another process's, and the file says that it still is ours */
 	if (fd >= 0 && gates_start_time(pid) == p->start_time &&
 	    !syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)) {
@@ -142,15 +178,17 @@ static void end_process(struct recorder *r, struct gated *p)
 			     p->shim.lifecycle == GPUBPF_LIFECYCLE_INITIALIZING
 				     ? "its capture was still coming up after the deadline (--init-timeout)"
 				     : "its cuInit() did not return by the deadline (--init-timeout)");
+		recorder_say(r, "process %d was in: %s", pid, p->stack);
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
-void recorder_gate_poll(struct recorder *r, bool observing)
+void recorder_gate_poll(struct recorder *r)
 {
 	struct gates *g = r->gates;
 	uint64_t now = recorder_now();
+	bool observing = !r->stopped || r->init_kept;
 	struct gated *p, *tmp;
 	bool late = false;
 
@@ -162,14 +200,14 @@ void recorder_gate_poll(struct recorder *r, bool observing)
 			continue;
 		gated_read(g, p);
 		/* a cuInit() that has returned is not asked for again */
-		late |= p->has_shim && !p->watchdog && gate_overdue(&p->shim, !p->host.init_return, now);
+		late |= p->has_shim && !p->watchdog &&
+			gate_overdue(&p->shim, observing && !p->host.init_return, now);
 	}
 	if (!late || !r->o->command)
 		return;
-	if (observing)
-		look_at_open_calls(r);
+	look_at_open_calls(r);
 	HASH_ITER (hh, g->procs, p, tmp)
-		if (!p->ended && p->has_shim && !p->watchdog && gate_overdue(&p->shim, p->init_open, now))
+		if (overdue(r, p, now))
 			end_process(r, p);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COVERAGE_MAX (GATE_FINDINGS_MAX + 8)
+#define COVERAGE_MAX (GATE_FINDINGS_MAX + 8 + 1)
 
 struct message {
 	Gpubpf__Meta meta;
@@ -111,6 +111,8 @@ static int write_one(struct recorder *r, const struct gated *p, const struct gat
 		cover(&m, p->tgid, notes[i], NULL);
 	for (unsigned i = 0; i < v->nfindings; i++)
 		cover(&m, p->tgid, v->findings[i].code, v->findings[i].text);
+	if (p->watchdog && p->stack[0])
+		cover(&m, p->tgid, "wedged_in", p->stack);
 	return m.meta.n_readiness || m.meta.n_coverage ? capture_writer__meta(r->writer, &m.meta, r->err) : 0;
 }
 

@@ -199,7 +199,7 @@ int recorder_turn(struct recorder *r, int ms)
 	for (int i = 0; i < n; i++)
 		on_event(r, ev[i].data.fd);
 	keep_up(r, recorder_now());
-	recorder_gate_poll(r, true);
+	recorder_gate_poll(r);
 	return 0;
 }
 

@@ -227,7 +227,11 @@ static void wait_for_command(struct recorder *r)
 	while (!launch_reap(&r->launch, false)) {
 		if (epoll_wait(r->epfd, &ev, 1, r->gates ? 100 : 1000) < 0 && errno != EINTR)
 			return;
-		recorder_gate_poll(r, false);
+		recorder_gate_poll(r);
+		if (r->init_kept && !recorder_gate_init_open(r)) {
+			attach__detach(r->attach);
+			r->init_kept = false;
+		}
 		while (read(r->sigfd, &si, sizeof(si)) == sizeof(si)) {
 			if (si.ssi_signo == SIGCHLD)
 				continue;

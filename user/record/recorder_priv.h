@@ -41,6 +41,7 @@ struct recorder {
 	struct armed *armed_procs; /* processes whose shim has spoken */
 	struct gates *gates;       /* the capture gate of each process; NULL: none yet */
 	uint64_t stopped;          /* calls that began later are not counted */
+	bool init_kept;            /* after that it is still seen whether cuInit() returns */
 	struct capture_writer *writer;
 	struct procinfo *procs;
 	struct ring_buffer *ring;
@@ -98,7 +99,9 @@ void recorder_gate_shim(struct recorder *r, const struct gpubpf_shim *batch);
 void recorder_gate_call(struct recorder *r, const struct gpubpf_call *c);
 void recorder_gate_task(struct recorder *r, const struct gpubpf_task *t);
 /* Reads what shims wrote; ends processes of a launched command whose initialization outlives its deadline. */
-void recorder_gate_poll(struct recorder *r, bool observing);
+void recorder_gate_poll(struct recorder *r);
+/* Some process of the launched command is inside its first cuInit(). */
+bool recorder_gate_init_open(struct recorder *r);
 bool recorder_gate_failed(const struct recorder *r); /* some process, finally */
 bool recorder_gate_heard(const struct recorder *r);  /* some shim has spoken of its gate */
 int recorder_gate_finish(struct recorder *r, const Gpubpf__Counts *counts, bool *ready);
