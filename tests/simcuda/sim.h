@@ -186,7 +186,7 @@ const char *trace__keep(const char *name);
 void trace__op(struct stream *s, const struct op *op, const struct op_origin *from, uint64_t start,
 	       uint64_t end);
 void trace__graph(struct stream *s, const struct exec *x, uint64_t start, uint64_t end);
-bool init__elsewhere(void); /* another thread is inside the first cuInit */
+bool init__elsewhere(void);     /* another thread is inside the first cuInit */
 bool ctx__made_elsewhere(void); /* another thread is making a context */
 
 /* ---- contexts ---- */

@@ -95,7 +95,7 @@ struct sim_private {
 	bool (*exec)(uint64_t handle, uint32_t *id);
 	bool (*node)(uint64_t handle, uint64_t *id);
 	struct sim_memory (*memory)(uint64_t address);
-	bool (*initializing)(void); /* another thread is inside the first cuInit */
+	bool (*initializing)(void);   /* another thread is inside the first cuInit */
 	bool (*making_context)(void); /* another thread is making one */
 };
 
