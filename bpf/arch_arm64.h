@@ -7,6 +7,8 @@
 #define ARCH_STACK_ARGS 0
 #define ARCH_RETURN_POP 0
 
+#include <bpf/bpf_core_read.h>
+
 struct pt_regs { /* struct user_pt_regs */
 	__u64 regs[31];
 	__u64 sp, pc, pstate;
