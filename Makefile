@@ -231,12 +231,12 @@ check-tidy: $(GEN)
 format: ## format the C sources in place
 	$(call need-tool,CLANG_FORMAT,check)$(CLANG_FORMAT) -i $(SOURCES)
 
-# One entry per C file: {"directory", "file", "command"}. The flags hold no quotes and no backslashes.
+# One entry per C file: {"directory", "file", "command"}. By way of a file: together they are too long for an argument.
 json-entry = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(2) -c $(1)"}
 JSON_C = $(foreach f,$(LIB_SRC) $(CMD_SRC) $(wildcard tests/*/*.c),$(call json-entry,$(f),$(CC) $(ALL_CFLAGS))@)
 JSON_BPF = $(foreach f,$(wildcard bpf/*.bpf.c),$(call json-entry,$(f),$(CLANG) $(BPF_CFLAGS))@)
 compile_commands.json: force $(GEN) ## for editors (clangd)
-	@printf '[%s]\n' '$(JSON_C) $(JSON_BPF)' | sed 's/@ *\]/]/; s/@ */,\n/g' >$@
+	$(file >$(B)/gen/commands,[$(JSON_C) $(JSON_BPF)])@sed 's/@ *\]/]/; s/@ */,\n/g' $(B)/gen/commands >$@
 
 clean: ## remove what was built
 	rm -rf $(B)

@@ -55,7 +55,7 @@ print(f"C23 {sys.argv[4]}: {before:.0f} ns a launch before, {during:.0f} while r
 P
 }
 sessions attached --launches 50000
-sessions graphs --launches 20000 --graph --nodes 4
+sessions graphs --launches 60000 --graph --nodes 4
 
 # C2: a pool of eight buffers on the device, a million kernels: what went wrong is counted by kind, no launch is lost.
 start pool env CUDA_INJECTION64_PATH="$T/cuptibare.so" CUPTIBARE_NEXT="$SHIM" CUPTIBARE_CONTROL=/dev/null CUPTIBARE_POOL=8 \
