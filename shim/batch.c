@@ -178,6 +178,7 @@ static bool make_room(struct batch *b)
 
 void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t cbid, uint32_t work)
 {
+	b->correlation_before = atomic_load_explicit(&b->last_correlation, memory_order_relaxed);
 	atomic_store_explicit(&b->last_correlation, correlation, memory_order_relaxed);
 	if (!atomic_load_explicit(&b->has_correlation, memory_order_relaxed)) {
 		atomic_store_explicit(&b->first_correlation, correlation, memory_order_relaxed);
@@ -187,8 +188,14 @@ void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t
 	atomic_store_explicit(&b->open_start, start, memory_order_release);
 }
 
+/* Its record belongs to no call of the session, so it was not the last one, nor the first. */
 void batch__withdraw(struct batch *b)
 {
+	if (atomic_load_explicit(&b->first_correlation, memory_order_relaxed) ==
+	    atomic_load_explicit(&b->last_correlation, memory_order_relaxed))
+		atomic_store_explicit(&b->has_correlation, 0, memory_order_relaxed);
+	else
+		atomic_store_explicit(&b->last_correlation, b->correlation_before, memory_order_relaxed);
 	atomic_store_explicit(&b->open_start, 0, memory_order_release);
 }
 

@@ -36,7 +36,8 @@ struct batch {
 	uint64_t load_start;                /* of a module load that is open; 0: none */
 	void *context;                      /* of its last call, and CUPTI's id of it */
 	uint32_t context_id;
-	_Atomic uint32_t retired; /* the thread is gone */
+	uint32_t correlation_before; /* of the call that it entered before the last one */
+	_Atomic uint32_t retired;    /* the thread is gone */
 
 	/* Of whoever has the claim. */
 	_Alignas(64) _Atomic uint32_t claim;

@@ -385,6 +385,26 @@ T(the_last_correlation)
 	end(60);
 }
 
+/* The session was over before the thread looked again: the record of that call is none of ours. */
+T(the_last_correlation_is_not_of_a_call_that_was_withdrawn)
+{
+	struct batch *b = batch__mine();
+	uint32_t last;
+
+	begin(61);
+	CHECK(b != NULL);
+	batch__open(b, now_ns(), 7, 1, GPUBPF_WORK_LAUNCH);
+	batch__withdraw(b);
+	CHECK(!batch__last_correlation(&last));
+	one_call(20, 1);
+	batch__open(b, now_ns(), 21, 1, GPUBPF_WORK_LAUNCH);
+	CHECK(batch__last_correlation(&last) && last == 21);
+	batch__withdraw(b);
+	CHECK(batch__last_correlation(&last) && last == 20);
+	CHECK(batch__first_correlation(&last) && last == 20);
+	end(61);
+}
+
 /* Nobody attached: nothing is kept, nothing has a number. */
 T(discards_without_a_recorder)
 {
