@@ -137,3 +137,21 @@ exec 9>&-
 apart=$(awk '/cuptiActivityRegisterTimestampCallback/ && !from { from = $2 } /! complete/ && !to { to = $2 } END { printf "%d", (to - from) / 1000000 }' "$T/cupti")
 if [ "$apart" -ge 900 ] && [ "$apart" -le 1500 ]; then ok C18_matches_are_a_second_apart; else not_ok C18_matches_are_a_second_apart "$apart ms"; fi
 check C18_their_error_is_in_the_capture "uncontradicted true" "$(inspect matched '"\(.verdict) \(.device.sessions[0].clock_error_ns < 20000)"')"
+
+# CUPTI that is still at the end of one session keeps the shim from the next, and the recording says so.
+rm -f "$T/go"
+mkfifo "$T/go"
+CUDA_INJECTION64_PATH=$SHIM SIMCUPTI_DELAY=cuptiActivityFlushAll:1:9000 "$SIM/launchloop" --step --launches 100 <"$T/go" >/dev/null 2>"$T/ready" &
+P=$!
+exec 9>"$T/go"
+wait_for 20 grep -q ready "$T/ready"
+for n in 1 2; do
+	(sleep 0.3; echo >&9) &
+	"$GPUBPF" record -f -o "$T/busy$n.gpubpf" -d 500ms -p $P 2>"$T/busy$n.err"
+done
+kill -9 $P
+wait $P 2>/dev/null
+exec 9>&-
+check busy_sessions "not_disarmed shim_unheard" \
+	"$(for n in 1 2; do inspect busy$n '.metadata.notes[].code' | grep -E 'not_disarmed|shim_unheard'; done | tr '\n' ' ' | sed 's/ $//')"
+check_has busy_is_said "the shim did not answer although CUDA was used" "$(cat "$T/busy2.err")"

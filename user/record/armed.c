@@ -266,10 +266,13 @@ void recorder_shims_unheard(struct recorder *r, uint64_t calls)
 	if (r->o->no_host)
 		text = "the shim was not heard of: no CUDA was used, or the driver did not load it (an environment that "
 		       "was cleared, a setuid program, another root directory); without the host observer nobody can tell";
-	if (!r->o->command || !r->res->shims || r->res->sessions || recorder_gate_heard(r) ||
-	    (!calls && !r->o->no_host))
+	if (!r->o->command)
+		text = "the shim did not answer although CUDA was used: it waits for the first context of a young process, or CUPTI "
+		       "still works off what an earlier recording asked for; the host observer was on its own: record again, or longer";
+	if (!r->res->shims || r->res->sessions || (r->o->command && recorder_gate_heard(r)) ||
+	    (!calls && (!r->o->command || !r->o->no_host)))
 		return;
-	recorder_note(r, "callback_missing", text, 0);
+	recorder_note(r, r->o->command ? "callback_missing" : "shim_unheard", text, 0);
 	recorder_say(r, "%s", text);
 }
 
