@@ -52,10 +52,12 @@ int build_lat_apis(struct latency *l, struct rows *rows)
 	for (unsigned i = 0; i < l->napis + JOIN_POPULATIONS; i++) {
 		if (!l->api[i].calls)
 			continue;
-		if (rows__add(rows) || row__text(rows, latency__api_name(l, i)))
+		if (rows__add(rows))
 			return -ENOMEM;
 		counts(rows, &l->api[i]);
 		distributions(rows, &l->api[i]);
+		if (row__text(rows, latency__api_name(l, i)))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -69,11 +71,13 @@ int build_lat_kernels(struct latency *l, struct rows *rows)
 
 		if (!k->group.calls)
 			continue;
-		if (rows__add(rows) || row__text(rows, k->display) ||
-		    row__text(rows, lat_kernel__shape(k, shape, sizeof(shape))))
+		if (rows__add(rows))
 			return -ENOMEM;
 		counts(rows, &k->group);
 		distributions(rows, &k->group);
+		if (row__text(rows, lat_kernel__shape(k, shape, sizeof(shape))) ||
+		    row__text(rows, k->display))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -285,13 +289,14 @@ int build_lat_slowest(struct latency *l, struct rows *rows)
 	}
 
 static const struct column api_columns[] = {
-	{ "api", "entry point", UNIT_TEXT, "entry point of the driver", false }, COUNTS, DISTRIBUTIONS, { 0 }
+	COUNTS, DISTRIBUTIONS, { "api", "entry point", UNIT_TEXT, "entry point of the driver", false }, { 0 }
 };
-static const struct column kernel_columns[] = { { "kernel", "kernel", UNIT_TEXT, "function", false },
+/* Names stand last: they may be long. */
+static const struct column kernel_columns[] = { COUNTS,
+						DISTRIBUTIONS,
 						{ "shape", "grid × block", UNIT_TEXT,
 						  "grid, block, cluster, dynamic shared memory", false },
-						COUNTS,
-						DISTRIBUTIONS,
+						{ "kernel", "kernel", UNIT_TEXT, "function", false },
 						{ 0 } };
 static const struct column histogram_columns[] = {
 	{ "of", "of", UNIT_TEXT, "api or kernel", false },
