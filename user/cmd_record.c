@@ -341,6 +341,7 @@ static int run(int argc, char **argv)
 const struct verb verb_record = {
 	.name = "record",
 	.synopsis = "[OPTIONS] -p PID[,PID…] | -a | [--] COMMAND [ARG…]",
+	.command = 1,
 	.summary = "record the CUDA calls of live or launched processes, and when the GPU ran them",
 	.text = "Puts uprobes on the entry points of libcuda and writes one record for each call: when it began and "
 		"returned, its result, its thread and the arguments that matter. Counters in the kernel that never lose "

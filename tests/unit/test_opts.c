@@ -50,13 +50,15 @@ static const struct verb verb = {
 	.text = ".dot first\n'quote \\back `paint -o`\n\n  kept -line\n  second\n\nLast.",
 	.examples = "gpubpf paint -o x\tpaints x\ngpubpf paint\tpaints the default",
 	.opts = table,
+	.command = 1,
 };
+static const struct verb no_command = { .name = "look", .opts = table };
 static const struct verb *const verbs[] = { &verb, NULL };
 
 /* Parses the words into a zeroed conf; the message ends up in `msg`. */
 static struct err msg;
 static int rest;
-static int parse(struct conf *c, char **words)
+static int parse(const struct verb *v, struct conf *c, char **words)
 {
 	char *argv[32] = { "paint" };
 	int argc = 1;
@@ -66,9 +68,10 @@ static int parse(struct conf *c, char **words)
 	memset(c, 0, sizeof(*c));
 	c->follow = 1;
 	msg.msg[0] = 0;
-	return opts_parse(&verb, argc, argv, c, &rest, &msg);
+	return opts_parse(v, argc, argv, c, &rest, &msg);
 }
-#define PARSE(c, ...) parse(c, (char *[]){ __VA_ARGS__, NULL })
+#define PARSE(c, ...) parse(&verb, c, (char *[]){ __VA_ARGS__, NULL })
+#define PARSE_MIXED(c, ...) parse(&no_command, c, (char *[]){ __VA_ARGS__, NULL })
 
 /* What a document function writes, as one string to be freed. */
 static char *captured(void (*write)(FILE *f))
@@ -103,6 +106,17 @@ T(options_end_at_the_first_operand_or_at_two_dashes)
 	CHECK(PARSE(&c, "--") == 0 && rest == 2);
 	CHECK(PARSE(&c, "-o", "--", "x") == 0 && !strcmp(c.output, "--") && rest == 3);
 	CHECK(PARSE(&c, "-", "-q") == 0 && rest == 1 && !c.quick);
+}
+
+T(options_may_follow_operands_that_are_no_command)
+{
+	struct conf c;
+
+	CHECK(PARSE_MIXED(&c, "file", "-q", "other", "-o", "x") == 0 && rest == 4 && c.quick &&
+	      !strcmp(c.output, "x"));
+	CHECK(PARSE_MIXED(&c, "file", "--", "-q") == 0 && rest == 2 && !c.quick);
+	CHECK(PARSE_MIXED(&c, "file", "--quik", "other") == -EINVAL && strstr(msg.msg, "--quik") &&
+	      strstr(msg.msg, "--quick"));
 }
 
 T(a_value_may_hold_equals_signs_and_be_empty)

@@ -173,7 +173,8 @@ static struct option *getopt_tables(const struct verb *v, char **letters)
 	if (!lo)
 		return NULL;
 	s = *letters = (char *)(lo + n + 2);
-	*s++ = '+'; /* options end at the first operand: what follows may be a command with its own options */
+	if (v->command) /* with options of its own: ours end at the first operand */
+		*s++ = '+';
 	*s++ = ':'; /* tell a missing value from an unknown option */
 	*s++ = 'h';
 	for (size_t i = 0; i < n; i++) {
@@ -202,10 +203,9 @@ int opts_parse(const struct verb *v, int argc, char **argv, void *dst, int *rest
 	lo = getopt_tables(v, &letters);
 	if (!lo)
 		return err_set(err, -ENOMEM, "out of memory");
-	optind = 0; /* glibc: forget the last scan, read the '+' anew */
+	optind = 0; /* glibc: forget the last scan, read the tables anew */
 	opterr = 0;
 	while (!rc) {
-		int before = optind ? optind : 1;
 		const struct opt *o = NULL;
 		int c = getopt_long(argc, argv, letters, lo, NULL);
 
@@ -217,7 +217,8 @@ int opts_parse(const struct verb *v, int argc, char **argv, void *dst, int *rest
 			break;
 		}
 		if (c == '?' || c == ':') {
-			rc = refuse(v, c, optopt, argv[before < argc ? before : argc - 1], err);
+			rc = refuse(v, c, optopt, argv[optind > 1 ? optind - 1 : 1],
+				    err); /* a long one is passed by then */
 			break;
 		}
 		for (size_t i = 0; i < n; i++) {

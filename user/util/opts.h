@@ -47,12 +47,13 @@ struct verb {
 	const char *exit_status; /* EXIT STATUS text; NULL: the usual 0, 1, 2 */
 	const char *examples;    /* lines "command\texplanation", one each */
 	const struct opt *opts;  /* ends with name == NULL */
+	int command; /* the operands may be a command: options end at the first word that is none */
 	int (*run)(int argc, char **argv);
 };
 
 /*
- * Parses argv[1..] into `dst` (the verb's struct) by the table. Options end at the first word that is none,
- * or at "--"; `*rest` is then the index of the first operand. Returns 0; 1 when --help was asked for and
+ * Parses argv[1..] into `dst` (the verb's struct) by the table. Options may stand behind operands, which are put last in
+ * argv (not with verb.command), and end at "--"; `*rest` is then the index of the first operand. Returns 0; 1 when --help was asked for and
  * printed to stdout (the command exits 0); -EINVAL with a message (the command prints it and exits 2).
  * Lists are allocated: opts_free() gives them back.
  */
