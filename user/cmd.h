@@ -4,6 +4,9 @@
 #ifndef GPUBPF_CMD_H
 #define GPUBPF_CMD_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "record/shimfile.h"
 #include "util/opts.h"
 
@@ -14,6 +17,13 @@ extern const struct verb verb_record, verb_inspect, verb_report, verb_latency, v
 
 /* NULL-terminated, in the order of the help text. */
 extern const struct verb *const gpubpf_verbs[];
+
+/* shared.c. Prints the message; returns the status. */
+int cmd_failed(const struct err *err, int status);
+/* The exit status. A reader that went away (`| head`) knows; any other failure of standard output is printed. */
+int cmd_flush_output(void);
+/* Process and thread ids of an option. *out is the caller's to free, after a failure too; 0 or a negative errno. */
+int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err);
 
 /* The shim inside this program (user/shim_image.S). */
 struct shimfile_image shim_image(void);

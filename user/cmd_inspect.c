@@ -31,27 +31,6 @@ static const struct opt inspect_opts[] = {
 	{ 0 },
 };
 
-static int failed(const struct err *err)
-{
-	fprintf(stderr, "gpubpf: %s\n", err->msg);
-	return 1;
-}
-
-/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
-static int flush_output(void)
-{
-	int bad = ferror(stdout);
-	int error = errno;
-
-	if (fflush(stdout) != 0) {
-		bad = 1;
-		error = errno;
-	}
-	if (bad && error != EPIPE)
-		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
-	return bad ? 1 : 0;
-}
-
 static int show(struct inspection *s, const struct inspect_opts *o)
 {
 	struct err err = { 0 };
@@ -66,9 +45,9 @@ static int show(struct inspection *s, const struct inspect_opts *o)
 	if (!r && o->records)
 		r = inspect_markers(s, stdout, o->json);
 	if (r == -EIO && ferror(stdout))
-		return flush_output();
+		return cmd_flush_output();
 	if (r < 0)
-		return failed(&err);
+		return cmd_failed(&err, 1);
 	if (o->records) {
 		r = 0;
 		ledger_headline(&s->ledger, line, sizeof(line));
@@ -79,9 +58,9 @@ static int show(struct inspection *s, const struct inspect_opts *o)
 	}
 	if (r == -ENOMEM) {
 		err_set(&err, r, "%s: out of memory", s->path);
-		return failed(&err);
+		return cmd_failed(&err, 1);
 	}
-	return flush_output();
+	return cmd_flush_output();
 }
 
 static int run(int argc, char **argv)
@@ -105,7 +84,7 @@ static int run(int argc, char **argv)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	r = inspection__open(&s, argv[rest], &err);
-	r = r ? failed(&err) : show(&s, &o);
+	r = r ? cmd_failed(&err, 1) : show(&s, &o);
 	inspection__close(&s);
 	return r;
 }

@@ -90,31 +90,6 @@ static const struct opt latency_opts_table[] = {
 	{ 0 },
 };
 
-static int failed(const struct err *err, int status)
-{
-	fprintf(stderr, "gpubpf: %s\n", err->msg);
-	return status;
-}
-
-static int ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
-{
-	unsigned long long v;
-
-	*out = calloc(list->n + 1, sizeof(**out));
-	if (!*out)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < list->n; i++) {
-		int rc = opts_uint(list->items[i], &v, err);
-
-		if (rc)
-			return rc;
-		if (v == 0 || v > UINT32_MAX)
-			return err_set(err, -EINVAL, "'%s' is no process or thread id", list->items[i]);
-		(*out)[(*n)++] = (uint32_t)v;
-	}
-	return 0;
-}
-
 static int find_table(const char *name, const struct lat_section **out, struct err *err)
 {
 	const char *names[16], *nearest;
@@ -165,24 +140,12 @@ static int prepare(struct run_state *s, struct err *err)
 	if (a->csv)
 		rc = find_table(a->csv, &s->table, err);
 	if (!rc)
-		rc = ids(&a->pids, &s->pids, &f->npids, err);
+		rc = cmd_ids(&a->pids, &s->pids, &f->npids, err);
 	if (!rc)
-		rc = ids(&a->tids, &s->tids, &f->ntids, err);
+		rc = cmd_ids(&a->tids, &s->tids, &f->ntids, err);
 	f->pids = s->pids;
 	f->tids = s->tids;
 	return rc;
-}
-
-/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
-static int flush_output(void)
-{
-	int error = ferror(stdout) ? errno : 0;
-
-	if (fflush(stdout) != 0)
-		error = errno;
-	if (error && error != EPIPE)
-		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
-	return error ? 1 : 0;
 }
 
 static int write_picture(struct latency *l, const char *path, struct err *err)
@@ -203,7 +166,7 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 	int rc;
 
 	if (s->args.svg && write_picture(l, s->args.svg, err))
-		return failed(err, 1);
+		return cmd_failed(err, 1);
 	if (s->table) {
 		/* the table has no room for it, and nobody may take it for whole when it is not */
 		ledger_headline(&l->in.ledger, line, sizeof(line));
@@ -218,9 +181,9 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 	}
 	if (rc == -ENOMEM && !ferror(stdout)) {
 		err_set(err, rc, "%s: out of memory", l->in.path);
-		return failed(err, 1);
+		return cmd_failed(err, 1);
 	}
-	return flush_output();
+	return cmd_flush_output();
 }
 
 static int run(int argc, char **argv)
@@ -243,12 +206,12 @@ static int run(int argc, char **argv)
 	if (rc == 0)
 		rc = prepare(&s, &err);
 	if (rc < 0) {
-		status = failed(&err, rc == -ENOMEM ? 1 : 2);
+		status = cmd_failed(&err, rc == -ENOMEM ? 1 : 2);
 		goto out;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	rc = latency__open(&l, argv[rest], &s.o, &err);
-	status = rc ? failed(&err, 1) : show(&s, &l, &err);
+	status = rc ? cmd_failed(&err, 1) : show(&s, &l, &err);
 	latency__close(&l);
 out:
 	free(s.pids);

@@ -80,12 +80,6 @@ struct run_state {
 	struct report_opts o;
 };
 
-static int failed(const struct err *err, int status)
-{
-	fprintf(stderr, "gpubpf: %s\n", err->msg);
-	return status;
-}
-
 static int bad_section(const char *name, struct err *err)
 {
 	const char *names[SECTIONS_MAX], *nearest;
@@ -148,27 +142,6 @@ static int check_sort(const struct run_state *s, struct err *err)
 		       s->args.sort);
 }
 
-static int numbers(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
-{
-	unsigned long long v;
-	int rc;
-
-	if (!list->n)
-		return 0;
-	*out = calloc(list->n, sizeof(**out));
-	if (!*out)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < list->n; i++) {
-		rc = opts_uint(list->items[i], &v, err);
-		if (rc)
-			return rc;
-		if (v == 0 || v > UINT32_MAX)
-			return err_set(err, -EINVAL, "'%s' is no process or thread id", list->items[i]);
-		(*out)[(*n)++] = (uint32_t)v;
-	}
-	return 0;
-}
-
 static int prepare(struct run_state *s, struct err *err)
 {
 	struct procs_filter *filter = &s->o.model.filter;
@@ -181,24 +154,12 @@ static int prepare(struct run_state *s, struct err *err)
 	if (!rc)
 		rc = check_sort(s, err);
 	if (!rc)
-		rc = numbers(&s->args.pids, &s->pids, &filter->npids, err);
+		rc = cmd_ids(&s->args.pids, &s->pids, &filter->npids, err);
 	if (!rc)
-		rc = numbers(&s->args.tids, &s->tids, &filter->ntids, err);
+		rc = cmd_ids(&s->args.tids, &s->tids, &filter->ntids, err);
 	filter->pids = s->pids;
 	filter->tids = s->tids;
 	return rc;
-}
-
-/* A reader that went away (`| head`) knows; any other failure of standard output is said. */
-static int flush_output(void)
-{
-	int error = ferror(stdout) ? errno : 0;
-
-	if (fflush(stdout) != 0)
-		error = errno;
-	if (error && error != EPIPE)
-		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
-	return error ? 1 : 0;
 }
 
 static int show(const struct run_state *s, const struct report *r, struct err *err)
@@ -220,9 +181,9 @@ static int show(const struct run_state *s, const struct report *r, struct err *e
 	}
 	if (rc == -ENOMEM && !ferror(stdout)) {
 		err_set(err, rc, "%s: out of memory", r->in.path);
-		return failed(err, 1);
+		return cmd_failed(err, 1);
 	}
-	return flush_output();
+	return cmd_flush_output();
 }
 
 static int run(int argc, char **argv)
@@ -243,12 +204,12 @@ static int run(int argc, char **argv)
 	if (rc == 0)
 		rc = prepare(&s, &err);
 	if (rc < 0) {
-		status = failed(&err, rc == -ENOMEM ? 1 : 2);
+		status = cmd_failed(&err, rc == -ENOMEM ? 1 : 2);
 		goto out;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	rc = report__open(&r, argv[rest], &s.o, &err);
-	status = rc ? failed(&err, 1) : show(&s, &r, &err);
+	status = rc ? cmd_failed(&err, 1) : show(&s, &r, &err);
 	report__close(&r);
 out:
 	free(s.pids);

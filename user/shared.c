@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the verbs that read a capture share. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "util/err.h"
+
+int cmd_failed(const struct err *err, int status)
+{
+	fprintf(stderr, "gpubpf: %s\n", err->msg);
+	return status;
+}
+
+int cmd_flush_output(void)
+{
+	int error = ferror(stdout) ? errno : 0;
+
+	if (fflush(stdout) != 0)
+		error = errno;
+	if (error && error != EPIPE)
+		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
+	return error ? 1 : 0;
+}
+
+int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
+{
+	unsigned long long v;
+
+	*out = calloc(list->n + 1, sizeof(**out));
+	if (!*out)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < list->n; i++) {
+		int rc = opts_uint(list->items[i], &v, err);
+
+		if (rc)
+			return rc;
+		if (v == 0 || v > UINT32_MAX)
+			return err_set(err, -EINVAL, "'%s' is no process or thread id", list->items[i]);
+		(*out)[(*n)++] = (uint32_t)v;
+	}
+	return 0;
+}
