@@ -4,11 +4,13 @@
  * same place), all in one process and one run: callcost LIBCUDA [CALLS [ROUNDS]]. Arms take turns, so that a
  * machine whose speed drifts moves all of them; medians over the rounds; the bare loop is subtracted.
  */
+#include <asm/ptrace.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +25,22 @@
 typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
 			 void **, void **);
 
-enum arm { BARE, FLOOR_ENTRY, FLOOR_BOTH, RECORD_ENTRY, RECORD_SOME, RECORD, RECORD_LATENCY, ARMS };
+enum arm {
+	BARE,
+	FLOOR_ENTRY,
+	LEAST_ENTRY,
+	FLOOR_BOTH,
+	RECORD_ENTRY,
+	RECORD_SOME,
+	RECORD,
+	RECORD_LATENCY,
+	ARMS
+};
 
 static const char *const names[ARMS] = {
 	"bare call",
 	"empty program, entry",
+	"the least record, entry",
 	"empty program, entry and return",
 	"recorded, entry only",
 	"recorded, 1 return in 64",
@@ -63,10 +76,107 @@ static int empty_program(unsigned type)
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "floor", "GPL", insns, 2, &o);
 }
 
-static double floor_ns(const struct bench *b, bool both)
+#if defined(__x86_64__)
+#define REG(r) offsetof(struct pt_regs, r)
+#define WORDS                                                                                                \
+	{                                                                                                    \
+		REG(rdi), REG(rsi), REG(rdx), REG(rcx), REG(r8), REG(r9)                                     \
+	}
+#define SP REG(rsp)
+#define STACK_ARGS 8
+#else
+#define REG(n) (8 * (n))
+#define WORDS                                                                                                \
+	{                                                                                                    \
+		REG(0), REG(1), REG(2), REG(3), REG(4), REG(5), REG(6), REG(7)                               \
+	}
+#define SP REG(31)
+#define STACK_ARGS 0
+#endif
+#define LAUNCH_WORDS 11
+
+static size_t call(struct bpf_insn *at, int helper)
 {
-	bool session = both && !kernel_try(ATTACH_SESSION, NULL);
-	int prog = empty_program(session ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
+	*at = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = helper };
+	return 1;
+}
+
+static size_t load(struct bpf_insn *at, int dst, int src, size_t offset)
+{
+	*at = (struct bpf_insn){ .code = BPF_LDX | BPF_MEM | BPF_DW,
+				 .dst_reg = dst & 15,
+				 .src_reg = src & 15,
+				 .off = (short)offset };
+	return 1;
+}
+
+static size_t store(struct bpf_insn *at, size_t offset, int src)
+{
+	*at = (struct bpf_insn){ .code = BPF_STX | BPF_MEM | BPF_DW,
+				 .dst_reg = BPF_REG_0,
+				 .src_reg = src & 15,
+				 .off = (short)offset };
+	return 1;
+}
+
+static size_t move(struct bpf_insn *at, int dst, int src)
+{
+	*at = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+				 .dst_reg = dst & 15,
+				 .src_reg = src & 15 };
+	return 1;
+}
+
+static size_t immediate(struct bpf_insn *at, int op, int dst, int imm)
+{
+	*at = (struct bpf_insn){ .code = (__u8)(BPF_ALU64 | op | BPF_K), .dst_reg = dst & 15, .imm = imm };
+	return 1;
+}
+
+/* The least that a record of a launch takes: the clock and its eleven words, over those of the last one. No thread, no
+ * count, nobody who reads it. */
+static int least_program(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = (enum bpf_attach_type)KERNEL_UPROBE_MULTI);
+	int map = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "least", 4, 8 + 8 * LAUNCH_WORDS, 1, NULL);
+	size_t words[] = WORDS, n = 0, in_registers = sizeof(words) / sizeof(words[0]);
+	struct bpf_insn p[64];
+
+	n += move(&p[n], BPF_REG_6, BPF_REG_1);
+	n += call(&p[n], BPF_FUNC_ktime_get_ns);
+	n += move(&p[n], BPF_REG_7, BPF_REG_0);
+	p[n++] = (struct bpf_insn){ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4 };
+	n += move(&p[n], BPF_REG_2, BPF_REG_10);
+	n += immediate(&p[n], BPF_ADD, BPF_REG_2, -4);
+	p[n++] = (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
+				    .dst_reg = BPF_REG_1,
+				    .src_reg = BPF_PSEUDO_MAP_FD,
+				    .imm = map };
+	p[n++] = (struct bpf_insn){ 0 };
+	n += call(&p[n], BPF_FUNC_map_lookup_elem);
+	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .off = 1 };
+	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	n += store(&p[n], 0, BPF_REG_7);
+	for (size_t i = 0; i < in_registers; i++) {
+		n += load(&p[n], BPF_REG_1, BPF_REG_6, words[i]);
+		n += store(&p[n], 8 + 8 * i, BPF_REG_1);
+	}
+	n += move(&p[n], BPF_REG_1, BPF_REG_0);
+	n += immediate(&p[n], BPF_ADD, BPF_REG_1, (int)(8 + 8 * in_registers));
+	n += immediate(&p[n], BPF_MOV, BPF_REG_2, (int)(8 * (LAUNCH_WORDS - in_registers)));
+	n += load(&p[n], BPF_REG_3, BPF_REG_6, SP);
+	n += immediate(&p[n], BPF_ADD, BPF_REG_3, STACK_ARGS);
+	n += call(&p[n], BPF_FUNC_probe_read_user);
+	n += immediate(&p[n], BPF_MOV, BPF_REG_0, 0);
+	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	return map < 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_KPROBE, "least", "GPL", p, n, &o);
+}
+
+static double floor_ns(const struct bench *b, enum arm arm)
+{
+	bool both = arm == FLOOR_BOTH, session = both && !kernel_try(ATTACH_SESSION, NULL);
+	int prog = arm == LEAST_ENTRY ? least_program()
+				      : empty_program(session ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
 	uint64_t cookie = 0;
 	int link = kernel_link_multi(prog, session, false, b->lib, &b->offset, &cookie, 1, getpid());
 	int back = both && !session
@@ -145,11 +255,15 @@ static double record_ns(const struct bench *b, struct attach_opts o, uint64_t *l
 	return ns;
 }
 
-/* An empty program at the entry, or entry and return, of every launch on the machine for a while: the kernel's own
- * floor under a real loop. */
-static int hold(const struct bench *b, unsigned seconds, bool both)
+/* A program that does nothing, or next to it, at the entry, or entry and return, of every launch on the machine for a
+ * while: what is under a real loop whatever the recorder does. */
+static int hold(const struct bench *b, unsigned seconds, const char *what)
 {
-	int prog = empty_program(both ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI), link;
+	bool both = strcmp(what, "hold") == 0;
+	int prog = strcmp(what, "hold-least") == 0
+			   ? least_program()
+			   : empty_program(both ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
+	int link;
 	uint64_t cookie = 0;
 
 	link = kernel_link_multi(prog, both, false, b->lib, &b->offset, &cookie, 1, 0);
@@ -198,19 +312,20 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || rounds < 1 || rounds > 64 || (b.calls < 1 && strncmp(argv[2], "hold", 4) != 0)) {
 		fprintf(stderr,
-			"usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold|hold-entry SECONDS\n");
+			"usage: callcost LIBCUDA [CALLS [ROUNDS]], or callcost LIBCUDA hold|hold-entry|hold-least SECONDS\n");
 		return 2;
 	}
 	libbpf_set_print(NULL);
 	if (setup(&b))
 		return 1;
 	if (argc > 3 && strncmp(argv[2], "hold", 4) == 0)
-		return hold(&b, (unsigned)rounds, !argv[2][4]);
+		return hold(&b, (unsigned)rounds, argv[2]);
 	loop_ns(&b);
 	for (int r = 0; r < rounds; r++) {
 		v[BARE][r] = loop_ns(&b);
-		v[FLOOR_ENTRY][r] = floor_ns(&b, false);
-		v[FLOOR_BOTH][r] = floor_ns(&b, true);
+		v[FLOOR_ENTRY][r] = floor_ns(&b, FLOOR_ENTRY);
+		v[LEAST_ENTRY][r] = floor_ns(&b, LEAST_ENTRY);
+		v[FLOOR_BOTH][r] = floor_ns(&b, FLOOR_BOTH);
 		v[RECORD_ENTRY][r] = record_ns(&b, (struct attach_opts){ .entry_only = true }, &lost);
 		v[RECORD_SOME][r] = record_ns(&b, (struct attach_opts){ .measure_one_of = 64 }, &lost);
 		v[RECORD][r] = record_ns(&b, (struct attach_opts){ 0 }, &lost);

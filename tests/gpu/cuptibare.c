@@ -3,8 +3,10 @@
  * The baseline of the device observer: the least that a CUPTI client does that wants to know when kernels ran. An
  * injection library (CUDA_INJECTION64_PATH); counts kernel records, says so at the end, writes nothing.
  *
- * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, and off again after "off", or after
- * "detach", which unloads CUPTI from the driver (cuptiFinalize) as well; each is answered by a line on standard error.
+ * CUPTIBARE_CONTROL names a FIFO: the client is then off until a line "on" comes, or "calls": it then takes the clock and
+ * the correlation id at both ends of each launch as well, the least that ties a kernel to its call. It is off again after
+ * "off", or after "detach", which unloads CUPTI from the driver (cuptiFinalize) as well; each is answered by a line on
+ * standard error.
  * CUPTIBARE_NEXT names an injection library that is loaded as well, so that one process can be watched by either in turn.
  * CUPTIBARE_POOL sets how many buffers on the device CUPTI may have.
  */
@@ -15,11 +17,21 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (256 * 1024)
 
+#define CALLS 4096
+
 static unsigned long kernels;
+static CUpti_SubscriberHandle subscriber;
+/* By whatever thread: of loops of one. */
+static struct {
+	uint64_t start, end;
+	uint32_t correlation;
+} calls[CALLS];
+static volatile unsigned n_calls;
 
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -47,8 +59,44 @@ static int on(void)
 	       cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void CUPTIAPI on_call(void *arg, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+	const CUpti_CallbackData *d = data;
+	unsigned i = n_calls % CALLS;
+
+	(void)arg;
+	(void)domain;
+	(void)id;
+	if (d->callbackSite == CUPTI_API_ENTER) {
+		calls[i].start = now();
+		return;
+	}
+	calls[i].end = now();
+	calls[i].correlation = d->correlationId;
+	n_calls++;
+}
+
+static int with_calls(void)
+{
+	return cuptiSubscribe(&subscriber, on_call, NULL) ||
+	       cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+				   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) ||
+	       on();
+}
+
 static int off(void)
 {
+	if (subscriber && cuptiUnsubscribe(subscriber))
+		return 1;
+	subscriber = NULL;
 	return cuptiActivityFlushAll(0) || cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ||
 	       cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
@@ -60,7 +108,7 @@ static void *obey(void *path)
 	char line[16];
 
 	while (read(fd, line, sizeof(line)) > 0) {
-		int wrong = line[1] == 'n' ? on() : off();
+		int wrong = line[0] == 'c' ? with_calls() : line[1] == 'n' ? on() : off();
 
 		if (line[0] == 'd' && !wrong)
 			wrong = cuptiFinalize();

@@ -24,7 +24,7 @@ import time
 
 GPUBPF, T = os.environ["GPUBPF"], os.environ["T"]
 RECORD = [GPUBPF, "record", "-q", "-f", "-o", T + "/paired.cap", "-p", "{pid}"]
-SETTLE = 0.5
+SETTLE = 0.4
 
 
 class Program:
@@ -78,22 +78,25 @@ class Program:
 
 
 def arms(extra):
-    found = {"bare": (False, None), "client": (True, None), "host": (False, RECORD + ["--no-shim"]),
-             "device": (False, RECORD + ["--no-host"]), "both": (False, RECORD)}
+    """What the CUPTI client is told (None: nothing), and the command that runs beside the round."""
+    found = {"bare": (None, None), "client": ("on", None), "client+calls": ("calls", None),
+             "host": (None, RECORD + ["--no-shim"]), "device": (None, RECORD + ["--no-host"]), "both": (None, RECORD)}
     if os.access(os.environ.get("CALLCOST", ""), os.X_OK):
-        hold = [os.environ["CALLCOST"], "{libcuda}", "hold-entry", "60"]
-        found["empty probe"] = (False, hold)
-        found["client+empty probe"] = (True, hold)
+        for what, word in ("empty", "hold-entry"), ("least", "hold-least"):
+            hold = [os.environ["CALLCOST"], "{libcuda}", word, "60"]
+            found[what + " probe"] = (None, hold)
+            found["client+%s probe" % what] = ("on", hold)
+        found["client+calls+least probe"] = ("calls", hold)
     for one in extra:
         name, _, command = one.partition("=")
-        found[name] = (False, shlex.split(command))
+        found[name] = (None, shlex.split(command))
     return found
 
 
 def watched_round(program, client, command):
     beside = None
     if client:
-        program.client("on")
+        program.client(client)
     if command:
         words = [w.replace("{pid}", str(program.process.pid)).replace("{libcuda}", program.libcuda) for w in command]
         beside = subprocess.Popen(words, stdout=subprocess.DEVNULL)
