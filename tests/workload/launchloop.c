@@ -26,6 +26,7 @@ struct loop {
 	CUgraphExec exec;
 	uint64_t launches, sync_every, rest_ms;
 	uint64_t ns;
+	uint64_t delay; /* of it waiting for a processor, by the kernel's own account; 0 where it has none */
 	uint64_t *took; /* of each call; NULL: not wanted */
 	pthread_barrier_t *start;
 };
@@ -38,15 +39,28 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static uint64_t run_delay(void)
+{
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	uint64_t delay = 0;
+
+	if (f && fscanf(f, "%*u %" SCNu64, &delay) != 1)
+		delay = 0;
+	if (f)
+		fclose(f);
+	return delay;
+}
+
 static void *run(void *arg)
 {
 	struct loop *l = arg;
 	CUstream stream;
-	uint64_t t;
+	uint64_t t, delay;
 
 	CK(cuCtxSetCurrent(l->ctx));
 	CK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	pthread_barrier_wait(l->start);
+	delay = run_delay();
 	t = now();
 	for (uint64_t i = 0; i < l->launches; i++) {
 		uint64_t before = l->took ? now() : 0;
@@ -64,6 +78,7 @@ static void *run(void *arg)
 		usleep((useconds_t)(l->rest_ms * 1000));
 	CK(cuStreamSynchronize(stream));
 	l->ns = now() - t;
+	l->delay = run_delay() - delay;
 	CK(cuStreamDestroy(stream));
 	return NULL;
 }
@@ -155,10 +170,15 @@ static bool wait_for_line(void)
 }
 
 /* The calls of the loops; --graph captured more, --nodes per thread. */
-static void print(const struct settings *o, uint64_t ns, uint64_t *took)
+static void print(const struct settings *o, uint64_t ns, const struct loop *loops)
 {
-	printf("{\"launches\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"ns_per_launch\":%.1f",
-	       o->launches * o->threads, o->threads, ns,
+	uint64_t *took = loops[0].took, delay = 0;
+
+	for (uint64_t i = 0; i < o->threads; i++)
+		delay += loops[i].delay;
+	printf("{\"launches\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"ns\":%" PRIu64
+	       ",\"run_delay_ns\":%" PRIu64 ",\"ns_per_launch\":%.1f",
+	       o->launches * o->threads, o->threads, ns, delay,
 	       o->launches ? (double)ns / (double)o->launches : 0.0);
 	if (took && o->launches) {
 		qsort(took, o->launches, sizeof(*took), by_value);
@@ -209,7 +229,7 @@ int main(int argc, char **argv)
 		loops[i].start = &start;
 	}
 	for (uint64_t k = 0; o.step ? wait_for_line() : k < o.rounds; k++)
-		print(&o, one_round(loops, ids, o.threads), loops[0].took);
+		print(&o, one_round(loops, ids, o.threads), loops);
 	for (uint64_t i = 0; i < o.threads; i++) {
 		if (loops[i].exec)
 			CK(cuGraphExecDestroy(loops[i].exec));
