@@ -4,6 +4,7 @@
  * by SIGBUS. Only the tables are read, never code or data, so that the size of a library does not matter.
  */
 #include "object.h"
+#include "rule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int fail(struct elfgate_error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct elfgate_error *err, int code, const char *fmt, ...)
+int elfgate__fail(struct elfgate_error *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -217,30 +215,31 @@ int elfobj__open_fd(struct elfobj **obj, int fd, struct elfgate_error *err)
 
 	*obj = NULL;
 	if (elf_version(EV_CURRENT) == EV_NONE)
-		return fail(err, -EINVAL, "libelf is of another version: %s", elf_errmsg(-1));
+		return elfgate__fail(err, -EINVAL, "libelf is of another version: %s", elf_errmsg(-1));
 	if (fstat(fd, &st))
-		return fail(err, -errno, "%s", strerror(errno));
+		return elfgate__fail(err, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail(err, -EINVAL, "not a regular file");
+		return elfgate__fail(err, -EINVAL, "not a regular file");
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return fail(err, -ENOMEM, "out of memory");
+		return elfgate__fail(err, -ENOMEM, "out of memory");
 	o->fd = fd;
 	o->size = (uint64_t)st.st_size;
 	o->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!o->elf || elf_kind(o->elf) != ELF_K_ELF)
-		e = fail(err, -EINVAL, "%s",
-			 o->elf && elf_kind(o->elf) == ELF_K_AR ? "an archive of objects, not an ELF file"
-								: "not an ELF file");
+		e = elfgate__fail(err, -EINVAL, "%s",
+				  o->elf && elf_kind(o->elf) == ELF_K_AR
+					  ? "an archive of objects, not an ELF file"
+					  : "not an ELF file");
 	else if (!gelf_getehdr(o->elf, &o->ehdr))
-		e = fail(err, -EINVAL, "the ELF header is damaged: %s", elf_errmsg(-1));
+		e = elfgate__fail(err, -EINVAL, "the ELF header is damaged: %s", elf_errmsg(-1));
 	else
 		e = 0;
 	if (!e) {
 		o->arch = arch_of(&o->ehdr);
 		e = read_parts(o);
 		if (e)
-			fail(err, e, "out of memory");
+			elfgate__fail(err, e, "out of memory");
 	}
 	if (e)
 		elfobj__close(o);
@@ -257,7 +256,7 @@ int elfobj__open(struct elfobj **obj, const char *path, struct elfgate_error *er
 
 	*obj = NULL;
 	if (fd < 0)
-		return fail(err, -errno, "%s", strerror(errno));
+		return elfgate__fail(err, -errno, "%s", strerror(errno));
 	e = elfobj__open_fd(obj, fd, err);
 	if (*obj)
 		(*obj)->own_fd = true;

@@ -3,7 +3,6 @@
 #include "rule.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,19 +63,6 @@ static const struct {
 		 { "host", host_text },
 		 { "any", "# Every rule is reported, none is judged.\n" } };
 
-static int fail(struct elfgate_error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct elfgate_error *err, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
-	va_end(ap);
-	return code;
-}
-
 static void value_clear(struct elfgate_value *v)
 {
 	for (size_t i = 0; i < v->n; i++)
@@ -104,10 +90,11 @@ static int check_word(const struct elfgate_rule *r, const char *word, size_t n, 
 	uint32_t v[4];
 
 	if (r->kind == ELFGATE_CHOICE && !has_word(r->choices, word))
-		return fail(err, -EINVAL, "'%.60s' is no value of %s; it takes: %s", word, r->id, r->choices);
+		return elfgate__fail(err, -EINVAL, "'%.60s' is no value of %s; it takes: %s", word, r->id,
+				     r->choices);
 	if (r->kind == ELFGATE_FLOOR && (n > 1 || !elfgate_version_parse(word, "", v)))
-		return fail(err, -EINVAL, "%s takes one version such as 2.17, or none, not '%.60s'", r->id,
-			    word);
+		return elfgate__fail(err, -EINVAL, "%s takes one version such as 2.17, or none, not '%.60s'",
+				     r->id, word);
 	return 0;
 }
 
@@ -120,8 +107,8 @@ int elfgate_profile__set(struct elfgate_profile *p, const char *key, const char 
 	int e = 0;
 
 	if (!r)
-		return fail(err, -EINVAL, "there is no rule '%.60s'; `gpubpf elfgate --rules` lists them",
-			    key);
+		return elfgate__fail(err, -EINVAL,
+				     "there is no rule '%.60s'; `gpubpf elfgate --rules` lists them", key);
 	v = &p->values[r - elfgate_rules];
 	value_clear(v);
 	v->set = true;
@@ -129,7 +116,7 @@ int elfgate_profile__set(struct elfgate_profile *p, const char *key, const char 
 	v->words = calloc(strlen(words) / 2 + 2, sizeof(*v->words));
 	if (!copy || !v->words) {
 		free(copy);
-		return fail(err, -ENOMEM, "out of memory");
+		return elfgate__fail(err, -ENOMEM, "out of memory");
 	}
 	for (word = strtok_r(copy, " \t\r", &save); word && !e; word = strtok_r(NULL, " \t\r", &save)) {
 		v->words[v->n] = strdup(word);
@@ -138,9 +125,9 @@ int elfgate_profile__set(struct elfgate_profile *p, const char *key, const char 
 	}
 	free(copy);
 	if (e)
-		return fail(err, e, "out of memory");
+		return elfgate__fail(err, e, "out of memory");
 	if (!v->n || !v->words[0])
-		return fail(err, -EINVAL, "%s has no value; `none` and `any` are values", r->id);
+		return elfgate__fail(err, -EINVAL, "%s has no value; `none` and `any` are values", r->id);
 	if (v->n == 1 && !strcmp(v->words[0], "any")) {
 		value_clear(v);
 		return 0;
@@ -152,8 +139,8 @@ int elfgate_profile__set(struct elfgate_profile *p, const char *key, const char 
 		free(v->words[0]);
 		v->n = 0;
 		return r->kind == ELFGATE_CHOICE
-			       ? fail(err, -EINVAL, "'none' is no value of %s; it takes: %s", r->id,
-				      r->choices)
+			       ? elfgate__fail(err, -EINVAL, "'none' is no value of %s; it takes: %s", r->id,
+					       r->choices)
 			       : 0;
 	}
 	for (size_t i = 0; i < v->n && !e; i++)
@@ -183,12 +170,12 @@ static int parse_line(struct elfgate_profile *p, char *line, struct elfgate_erro
 		return 0;
 	equals = strchr(line, '=');
 	if (!equals)
-		return fail(err, -EINVAL, "'%.60s' is no line of the form `rule = value`", line);
+		return elfgate__fail(err, -EINVAL, "'%.60s' is no line of the form `rule = value`", line);
 	*equals = 0;
 	key = trim(line);
 	r = elfgate_rule_find(key);
 	if (r && p->values[r - elfgate_rules].set)
-		return fail(err, -EINVAL, "%s is set a second time", key);
+		return elfgate__fail(err, -EINVAL, "%s is set a second time", key);
 	return elfgate_profile__set(p, key, equals + 1, err);
 }
 
@@ -201,7 +188,7 @@ static int profile_new(struct elfgate_profile **p, struct elfgate_error *err)
 		return 0;
 	free(*p);
 	*p = NULL;
-	return fail(err, -ENOMEM, "out of memory");
+	return elfgate__fail(err, -ENOMEM, "out of memory");
 }
 
 int elfgate_profile__parse(struct elfgate_profile **p, const char *name, const char *text, size_t len,
@@ -220,11 +207,11 @@ int elfgate_profile__parse(struct elfgate_profile **p, const char *name, const c
 
 		number++;
 		if (!line)
-			e = fail(err, -ENOMEM, "out of memory");
+			e = elfgate__fail(err, -ENOMEM, "out of memory");
 		else if (strlen(line) != n)
-			e = fail(err, -EINVAL, "%s:%zu: a zero byte: not a text", name, number);
+			e = elfgate__fail(err, -EINVAL, "%s:%zu: a zero byte: not a text", name, number);
 		else if ((e = parse_line(*p, line, &line_err)))
-			fail(err, e, "%s:%zu: %.300s", name, number, line_err.msg);
+			elfgate__fail(err, e, "%s:%zu: %.300s", name, number, line_err.msg);
 		free(line);
 		at += n + 1;
 	}
@@ -244,14 +231,14 @@ int elfgate_profile__read(struct elfgate_profile **p, const char *path, struct e
 
 	*p = NULL;
 	if (!f)
-		return fail(err, -errno, "%s: %s", path, strerror(errno));
+		return elfgate__fail(err, -errno, "%s: %s", path, strerror(errno));
 	n = text ? fread(text, 1, MOST_BYTES + 1, f) : 0;
 	if (!text)
-		e = fail(err, -ENOMEM, "out of memory");
+		e = elfgate__fail(err, -ENOMEM, "out of memory");
 	else if (ferror(f))
-		e = fail(err, -EIO, "%s: %s", path, strerror(errno));
+		e = elfgate__fail(err, -EIO, "%s: %s", path, strerror(errno));
 	else if (n > MOST_BYTES)
-		e = fail(err, -EFBIG, "%s: larger than a profile can be (1 MiB)", path);
+		e = elfgate__fail(err, -EFBIG, "%s: larger than a profile can be (1 MiB)", path);
 	else
 		e = elfgate_profile__parse(p, path, text, n, err);
 	free(text);

@@ -24,6 +24,10 @@ struct elfgate_found {
 	bool failed; /* out of memory */
 };
 
+/* object.c. Writes the message; returns the code. */
+int elfgate__fail(struct elfgate_error *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The detail is made from `fmt`; NULL: none. */
 void elfgate_found__add(struct elfgate_found *f, const char *word, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -22,6 +22,10 @@ extern const struct verb *const gpubpf_verbs[];
 int cmd_failed(const struct err *err, int status);
 /* The exit status. A reader that went away (`| head`) knows; any other failure of standard output is printed. */
 int cmd_flush_output(void);
+/* 0, or -EINVAL: this verb reads one capture. */
+int cmd_one_file(const struct verb *verb, int files, struct err *err);
+/* OPT_CALL: one process id, into an unsigned long long. */
+int cmd_pid(const char *arg, void *dst, struct err *err);
 /* Process and thread ids of an option. *out is the caller's to free, after a failure too; 0 or a negative errno. */
 int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err);
 

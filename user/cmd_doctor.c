@@ -14,24 +14,11 @@ struct doctor_conf {
 	int json;
 };
 
-static int parse_pid(const char *arg, void *dst, struct err *err)
-{
-	unsigned long long pid;
-	int e = opts_uint(arg, &pid, err);
-
-	if (e)
-		return e;
-	if (!pid || pid > INT_MAX)
-		return err_set(err, -EINVAL, "'%s' is no process id", arg);
-	*(unsigned long long *)dst = pid;
-	return 0;
-}
-
 static const struct opt doctor_opts[] = {
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_CALL,
-	  .call = parse_pid,
+	  .call = cmd_pid,
 	  .arg = "PID",
 	  .offset = offsetof(struct doctor_conf, pid),
 	  .help = "Look at this process too: does it exist, may it be examined, is libcuda mapped." },

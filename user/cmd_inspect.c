@@ -73,15 +73,10 @@ static int run(int argc, char **argv)
 	r = opts_parse(&verb_inspect, argc, argv, &o, &rest, &err);
 	if (r > 0)
 		return 0;
-	if (r == 0 && argc - rest != 1)
-		r = err_set(&err, -EINVAL,
-			    argc == rest ? "inspect needs the name of a capture file"
-					 : "inspect takes one capture file, not %d",
-			    argc - rest);
-	if (r < 0) {
-		fprintf(stderr, "gpubpf: %s\n", err.msg);
-		return 2;
-	}
+	if (r == 0)
+		r = cmd_one_file(&verb_inspect, argc - rest, &err);
+	if (r < 0)
+		return cmd_failed(&err, 2);
 	signal(SIGPIPE, SIG_IGN);
 	r = inspection__open(&s, argv[rest], &err);
 	r = r ? cmd_failed(&err, 1) : show(&s, &o);

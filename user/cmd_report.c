@@ -196,11 +196,8 @@ static int run(int argc, char **argv)
 	rc = opts_parse(&verb_report, argc, argv, &s.args, &rest, &err);
 	if (rc > 0)
 		return 0;
-	if (rc == 0 && argc - rest != 1)
-		rc = err_set(&err, -EINVAL,
-			     argc == rest ? "report needs the name of a capture file"
-					  : "report takes one capture file, not %d",
-			     argc - rest);
+	if (rc == 0)
+		rc = cmd_one_file(&verb_report, argc - rest, &err);
 	if (rc == 0)
 		rc = prepare(&s, &err);
 	if (rc < 0) {

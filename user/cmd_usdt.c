@@ -16,24 +16,11 @@ struct usdt_conf {
 	int json, check;
 };
 
-static int parse_pid(const char *arg, void *dst, struct err *err)
-{
-	unsigned long long pid;
-	int e = opts_uint(arg, &pid, err);
-
-	if (e)
-		return e;
-	if (!pid || pid > INT_MAX)
-		return err_set(err, -EINVAL, "'%s' is no process id", arg);
-	*(unsigned long long *)dst = pid;
-	return 0;
-}
-
 static const struct opt usdt_opts[] = {
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_CALL,
-	  .call = parse_pid,
+	  .call = cmd_pid,
 	  .arg = "PID",
 	  .offset = offsetof(struct usdt_conf, pid),
 	  .help = "List the probes of every file that this process has mapped as code, as the process sees them." },

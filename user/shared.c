@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the verbs that read a capture share. */
+/* What verbs share. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,27 @@ int cmd_flush_output(void)
 	if (error && error != EPIPE)
 		fprintf(stderr, "gpubpf: standard output: %s\n", strerror(error));
 	return error ? 1 : 0;
+}
+
+int cmd_one_file(const struct verb *verb, int files, struct err *err)
+{
+	if (files == 1)
+		return 0;
+	return files ? err_set(err, -EINVAL, "%s takes one capture file, not %d", verb->name, files)
+		     : err_set(err, -EINVAL, "%s needs the name of a capture file", verb->name);
+}
+
+int cmd_pid(const char *arg, void *dst, struct err *err)
+{
+	unsigned long long pid;
+	int e = opts_uint(arg, &pid, err);
+
+	if (e)
+		return e;
+	if (!pid || pid > INT_MAX)
+		return err_set(err, -EINVAL, "'%s' is no process id", arg);
+	*(unsigned long long *)dst = pid;
+	return 0;
 }
 
 int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err)
