@@ -11,14 +11,18 @@
  *   arch_frame_waits()    whether the return address of a call that was entered at `sp` is still the trampoline
  *   arch_words()          the register arguments into words[0 … ARCH_REG_WORDS-1]
  *   arch_syscall()        of the registers that a task came into the kernel with: the system call's number, negative
- *                         when it is none, and its first argument
- *   ARCH_IS_FUTEX(), …    of such a number
+ *                         when it is none, and its six arguments
+ *   ARCH_IS_FUTEX(), …    of such a number; ARCH_FUTEX is futex() itself
+ *   arch_preempt_count()  what this processor is in the middle of (linux/preempt.h), of its task and run queue; 0: not
+ *                         known
  *   ARCH_STACK_BYTES      size of a kernel stack, where the kernel's types do not say it
  *
  * The layout of the context is UAPI on both (arch/…/include/uapi/asm/ptrace.h).
  */
 #ifndef GPUBPF_ARCH_H
 #define GPUBPF_ARCH_H
+
+#define ARCH_SYSCALL_ARGS 6
 
 #if defined(__TARGET_ARCH_x86)
 #include "arch_x86.h"

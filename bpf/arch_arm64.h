@@ -15,7 +15,12 @@ struct pt_regs { /* struct user_pt_regs */
 };
 
 /* include/uapi/asm-generic/unistd.h */
-#define ARCH_IS_FUTEX(nr) ((nr) == 98 || (nr) == 449 || (nr) == 455)
+#define ARCH_FUTEX 98
+#define ARCH_IS_FUTEX(nr) ((nr) == ARCH_FUTEX || ARCH_IS_FUTEX_WAITV(nr) || ARCH_IS_FUTEX_WAIT(nr))
+#define ARCH_IS_FUTEX_WAITV(nr) ((nr) == 449)
+#define ARCH_IS_FUTEX_WAIT(nr) ((nr) == 455)
+#define ARCH_IS_FUTEX_WAKE(nr)                                                                               \
+	((nr) == ARCH_FUTEX || (nr) == 454 || (nr) == 456) /* futex, futex_wake, futex_requeue */
 #define ARCH_IS_IOCTL(nr) ((nr) == 29)
 #define ARCH_IS_POLL(nr) ((nr) == 22 || (nr) == 72 || (nr) == 73 || (nr) == 441)
 #define ARCH_IS_SLEEP(nr) ((nr) == 101 || (nr) == 115)
@@ -27,16 +32,36 @@ struct pt_regs___kernel {
 	__s32 syscallno;
 } __attribute__((preserve_access_index));
 
-static __always_inline __s64 arch_syscall(const void *regs, __u32 *arg0)
+static __always_inline __s64 arch_syscall(const void *regs, __u64 *args)
 {
 	const struct pt_regs___kernel *r = regs;
-	__u64 x0 = 0;
 	__s32 nr = -1;
 
-	bpf_core_read(&x0, sizeof(x0), &r->orig_x0);
+	/* the registers stand first */
+	bpf_probe_read_kernel(args, ARCH_SYSCALL_ARGS * sizeof(*args), regs);
+	bpf_core_read(&args[0], sizeof(args[0]), &r->orig_x0);
 	bpf_core_read(&nr, sizeof(nr), &r->syscallno);
-	*arg0 = (__u32)x0;
 	return nr;
+}
+
+struct thread_info___arm64 {
+	__u64 preempt_count;
+} __attribute__((preserve_access_index));
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+} __attribute__((preserve_access_index));
+
+/* In the low half: the high one is about rescheduling. */
+static __always_inline int arch_preempt_count(const void *task, const void *rq, __s64 from_rq, __u32 *count)
+{
+	const struct task_struct___arm64 *t = task;
+
+	(void)rq;
+	(void)from_rq;
+	if (!bpf_core_field_exists(t->thread_info.preempt_count))
+		return 0;
+	*count = (__u32)BPF_CORE_READ(t, thread_info.preempt_count);
+	return 1;
 }
 
 static __always_inline __u64 arch_ip(const struct pt_regs *ctx)

@@ -13,7 +13,12 @@ struct pt_regs {
 };
 
 /* arch/x86/entry/syscalls/syscall_64.tbl */
-#define ARCH_IS_FUTEX(nr) ((nr) == 202 || (nr) == 449 || (nr) == 455)
+#define ARCH_FUTEX 202
+#define ARCH_IS_FUTEX(nr) ((nr) == ARCH_FUTEX || ARCH_IS_FUTEX_WAITV(nr) || ARCH_IS_FUTEX_WAIT(nr))
+#define ARCH_IS_FUTEX_WAITV(nr) ((nr) == 449)
+#define ARCH_IS_FUTEX_WAIT(nr) ((nr) == 455)
+#define ARCH_IS_FUTEX_WAKE(nr)                                                                               \
+	((nr) == ARCH_FUTEX || (nr) == 454 || (nr) == 456) /* futex, futex_wake, futex_requeue */
 #define ARCH_IS_IOCTL(nr) ((nr) == 16)
 #define ARCH_IS_POLL(nr)                                                                                     \
 	((nr) == 7 || (nr) == 23 || (nr) == 232 || (nr) == 270 || (nr) == 271 || (nr) == 281 || (nr) == 441)
@@ -21,13 +26,25 @@ struct pt_regs {
 #define ARCH_STACK_BYTES 16384
 
 /* orig_ax is -1 in an exception or interrupt. */
-static __always_inline __s64 arch_syscall(const void *regs, __u32 *arg0)
+static __always_inline __s64 arch_syscall(const void *regs, __u64 *args)
 {
 	struct pt_regs r = { .orig_ax = -1 };
 
 	bpf_probe_read_kernel(&r, sizeof(r), regs);
-	*arg0 = (__u32)r.di;
+	args[0] = r.di;
+	args[1] = r.si;
+	args[2] = r.dx;
+	args[3] = r.r10;
+	args[4] = r.r8;
+	args[5] = r.r9;
 	return (__s64)r.orig_ax;
+}
+
+/* Of this processor's own variables; from_rq says where it stands from the run queue of the processor on. */
+static __always_inline int arch_preempt_count(const void *task, const void *rq, __s64 from_rq, __u32 *count)
+{
+	(void)task;
+	return rq && from_rq && !bpf_probe_read_kernel(count, sizeof(*count), rq + from_rq);
 }
 
 static __always_inline __u64 arch_ip(const struct pt_regs *ctx)

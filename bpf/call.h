@@ -397,7 +397,7 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	count_one(depth ? &c->nested : &c->entered);
 	t->depth = depth + 1;
 	if (latency && !depth) {
-		now = lat_enter(tid);
+		now = lat_enter(tid, api);
 		if (now)
 			f->t_entry = now;
 	}

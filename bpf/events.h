@@ -25,6 +25,7 @@ enum gpubpf_rec_kind {
 	GPUBPF_REC_XID = 3,     /* struct gpubpf_xid: GPU error reported by the kernel driver */
 	GPUBPF_REC_SHIM = 4,    /* struct gpubpf_shim: one batch of the device observer */
 	GPUBPF_REC_LATENCY = 5, /* struct gpubpf_latency: where the time of a call went */
+	GPUBPF_REC_WAKER = 6,   /* struct gpubpf_waker: one wait in a futex and who ended it */
 };
 
 /* gpubpf_rec.flags of a call. Absence is a flag, never a value inside a field. */
@@ -155,6 +156,63 @@ struct gpubpf_latency {
 struct gpubpf_latency_long {
 	struct gpubpf_latency head;
 	struct gpubpf_latency_off call, gap;
+};
+
+/* Who woke a thread that was blocked in a futex. */
+enum gpubpf_waker_how {
+	GPUBPF_WAKER_UNKNOWN = 0, /* not seen, or the kernel does not tell interrupts from threads */
+	GPUBPF_WAKER_THREAD = 1,  /* a thread, of the kernel's own too: waker_tgid, waker_tid, comm, by */
+	GPUBPF_WAKER_INTERRUPT =
+		2, /* a timer, another device: nothing to do with the thread that it came upon */
+};
+
+/* What the waker was at when it did. */
+enum gpubpf_waker_by {
+	GPUBPF_WAKER_BY_FUTEX = 1, /* a futex system call of its own */
+	GPUBPF_WAKER_BY_EXIT = 2,  /* it ended: who joins a thread waits for that */
+	GPUBPF_WAKER_BY_OTHER = 3, /* another system call (a signal, the kernel's own business) */
+	GPUBPF_WAKER_BY_KERNEL = 4,
+};
+
+enum gpubpf_waker_flags {
+	GPUBPF_WAKER_TRACED = 1u << 0,  /* the waker has made traced calls … */
+	GPUBPF_WAKER_IN_CALL = 1u << 1, /* … and was in one: waker_api, waker_entry */
+	GPUBPF_WAKER_UNSURE = 1u
+			      << 2, /* … or may have been in a launch that was recorded at its entry alone */
+	GPUBPF_WAKER_TRACER = 1u << 3,   /* it is the shim's own thread */
+	GPUBPF_WAKER_VECTOR = 1u << 4,   /* futex_waitv(): futex is that of its list */
+	GPUBPF_WAKER_LIMIT = 1u << 5,    /* the wait had a time limit, CLOCK_MONOTONIC unless … */
+	GPUBPF_WAKER_RELATIVE = 1u << 6, /* … limit counts from the entry of the system call */
+	GPUBPF_WAKER_REALTIME = 1u << 7, /* … or is CLOCK_REALTIME */
+	GPUBPF_WAKER_NO_LIMIT = 1u << 8, /* the wait had a time limit, which could not be read */
+};
+
+/*
+ * With `record --latency`: once for each time that a thread was blocked in a futex inside a call that the application
+ * made (depth 0), before the call's GPUBPF_REC_LATENCY. That the waker held a lock follows for a mutex; it does not for
+ * a condition variable. The times of a call's waits are blocked[GPUBPF_WAIT_FUTEX] of its breakdown.
+ */
+struct gpubpf_waker {
+	__u16 kind;
+	__u16 size;
+	__u32 flags; /* enum gpubpf_waker_flags */
+	__u32 tgid;  /* who waited */
+	__u32 tid;
+	__u64 t_entry; /* of the call that it was in */
+	__u64 t_wait;  /* left its processor */
+	__u64 t_wake;  /* ready to run */
+	__u64 futex;   /* address: the system call's first argument */
+	__u64 limit;   /* ns: GPUBPF_WAKER_LIMIT */
+	__u32 op;      /* second argument of futex(), whole; 0: of the system calls that came after it */
+	__u16 api;     /* of its call */
+	__u16 waker_api;
+	__u32 waker_tgid;
+	__u32 waker_tid;
+	__u64 waker_entry;
+	__u8 how; /* enum gpubpf_waker_how */
+	__u8 by;  /* enum gpubpf_waker_by */
+	__u8 reserved[6];
+	char comm[16];
 };
 
 struct gpubpf_xid {
@@ -539,6 +597,7 @@ enum gpubpf_global {
 	GPUBPF_G_TRACER_CALLS = 5,  /* calls by the shim's own thread: no workload, otherwise ignored */
 	GPUBPF_G_LATENCY_LOST = 6,  /* breakdowns of calls that found no room in the ring */
 	GPUBPF_G_LATENCY_FULL = 7,  /* threads that found no room where their time is kept */
+	GPUBPF_G_WAKER_LOST = 8,    /* waits in a futex that found no room in the ring */
 	GPUBPF_G_MAX = 16,
 };
 
@@ -553,6 +612,9 @@ _Static_assert(sizeof(struct gpubpf_xid) == 184, "wire");
 _Static_assert(sizeof(struct gpubpf_latency) == 88, "wire");
 _Static_assert(sizeof(struct gpubpf_latency_off) == 104, "wire");
 _Static_assert(sizeof(struct gpubpf_latency_long) == 296, "wire");
+_Static_assert(sizeof(struct gpubpf_waker) == 104, "wire");
+_Static_assert(__builtin_offsetof(struct gpubpf_waker, op) == 56, "wire");
+_Static_assert(__builtin_offsetof(struct gpubpf_waker, comm) == 88, "wire");
 _Static_assert(sizeof(struct gpubpf_shim) == 48, "wire");
 _Static_assert(sizeof(struct gpubpf_hello) == 264, "wire");
 _Static_assert(sizeof(struct gpubpf_shim_call) == 40, "wire");

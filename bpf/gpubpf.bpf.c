@@ -234,6 +234,16 @@ int on_wakeup(__u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (is_watched(task->pid))
+		waking(task);
+	return 0;
+}
+
 /* nvidia:nvidia_dev_xid (pci device, code, message): the driver's own word on a GPU error. */
 SEC("raw_tp/nvidia_dev_xid")
 int on_xid(struct raw_tp_args *ctx)

@@ -68,7 +68,10 @@ union thread_union { /* as large as a kernel stack */
 	unsigned long stack[1];
 };
 
+struct rq;
+
 struct cfs_rq {
+	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
 	int throttle_count;
 };
 
@@ -79,6 +82,8 @@ struct sched_entity {
 struct task_struct {
 	struct sched_entity se;
 	unsigned int __state; /* Linux 5.14 */
+	unsigned int flags;
+	int softirq_disable_cnt; /* where the kernel is PREEMPT_RT */
 	void *stack;
 	struct files_struct *files;
 	unsigned long min_flt, maj_flt;

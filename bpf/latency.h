@@ -8,7 +8,8 @@
  * What a blocked thread waits for is asked once, when it is switched out: the registers with which it came into the
  * kernel tell its system call. No system call is traced for that, which would slow down those of the whole machine.
  *
- * Wakeups are sched_wakeup: sched_waking may come before the switch that it belongs to.
+ * Wakeups are sched_wakeup: sched_waking may come before the switch that it belongs to. It alone comes in the context of
+ * whoever wakes (waker.h): where the wakeup is handed to another processor, sched_wakeup comes in an interrupt there.
  */
 #ifndef GPUBPF_BPF_LATENCY_H
 #define GPUBPF_BPF_LATENCY_H
@@ -17,6 +18,8 @@
 #include "kernel.h"
 #include "maps.h"
 #include "task.h"
+#include "waker.h"
+#include "watched.h"
 
 enum { LAT_NEW, LAT_ON_CPU, LAT_READY, LAT_BLOCKED };
 
@@ -27,26 +30,6 @@ enum { LAT_NEW, LAT_ON_CPU, LAT_READY, LAT_BLOCKED };
 #define POINT_TRIES 3
 
 static const struct lat zero_lat;
-
-/* Of the running thread. */
-static __always_inline struct lat *lat_own(__u32 tid)
-{
-	if (latency == LATENCY_STORAGE)
-		return bpf_task_storage_get(&lat_storage, bpf_get_current_task_btf(), NULL, 0);
-	return bpf_map_lookup_elem(&lat_hash, &tid);
-}
-
-static __always_inline struct lat *lat_of(struct task_struct *task, __u32 tid)
-{
-	if (latency == LATENCY_STORAGE)
-		return bpf_task_storage_get(&lat_storage, task, NULL, 0);
-	return bpf_map_lookup_elem(&lat_hash, &tid);
-}
-
-static __always_inline int is_watched(__u32 tid)
-{
-	return watched[tid & (WATCHED - 1)];
-}
 
 /* ---- Points: by the thread itself ---- */
 
@@ -68,6 +51,7 @@ static __always_inline void lat_begin(__u32 tid)
 		return;
 	}
 	l->tid = tid;
+	l->tgid = bpf_get_current_pid_tgid() >> 32;
 	l->cpu = bpf_get_smp_processor_id();
 	l->since = bpf_ktime_get_ns();
 	l->state = LAT_ON_CPU;
@@ -133,7 +117,7 @@ static __always_inline void point_take(struct lat *l, struct lat_point *p)
 }
 
 /* The entry of a call, by the clock that the breakdown adds up to; 0: nothing is kept for the thread. */
-static __always_inline __u64 lat_enter(__u32 tid)
+static __always_inline __u64 lat_enter(__u32 tid, __u32 api)
 {
 	struct lat *l = lat_own(tid);
 
@@ -143,6 +127,7 @@ static __always_inline __u64 lat_enter(__u32 tid)
 	if (l->open)
 		l->before.t = 0;
 	l->open = 1;
+	l->api = api;
 	point_take(l, &l->entry);
 	return l->entry.t;
 }
@@ -245,21 +230,6 @@ static __always_inline void lat_return(__u64 id, __u64 t_entry)
 
 /* ---- Switches ---- */
 
-static __always_inline void *entry_regs(struct task_struct *task)
-{
-	__u64 stack;
-
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return (void *)bpf_task_pt_regs(task);
-	/* before Linux 5.15: they stand at the end of the stack (task_pt_regs(), asm/processor.h) */
-	stack = (__u64)task->stack;
-	if (bpf_core_type_exists(union thread_union))
-		stack += bpf_core_type_size(union thread_union);
-	else
-		stack += ARCH_STACK_BYTES;
-	return (void *)(stack - bpf_core_type_size(struct pt_regs));
-}
-
 /* Major of the character device behind a descriptor; 0: none. */
 static __always_inline __u32 fd_major(struct task_struct *task, __u32 fd)
 {
@@ -293,18 +263,21 @@ static __always_inline __u32 ioctl_cause(struct task_struct *task, struct lat *l
 
 static __always_inline __u32 block_cause(struct task_struct *task, struct lat *l, __u64 state)
 {
-	__u32 arg0 = 0;
+	__u64 args[ARCH_SYSCALL_ARGS] = { 0 };
 	__s64 nr;
 
 	if (state & TASK_STOPPED_OR_TRACED)
 		return GPUBPF_WAIT_OTHER;
-	nr = arch_syscall(entry_regs(task), &arg0);
+	nr = arch_syscall(entry_regs(task), args);
 	if (nr < 0)
 		return GPUBPF_WAIT_FAULT;
-	if (ARCH_IS_FUTEX(nr))
+	if (ARCH_IS_FUTEX(nr)) {
+		if (l->open)
+			wait_begin(&l->wait, nr, args);
 		return GPUBPF_WAIT_FUTEX;
+	}
 	if (ARCH_IS_IOCTL(nr))
-		return ioctl_cause(task, l, arg0);
+		return ioctl_cause(task, l, (__u32)args[0]);
 	if (ARCH_IS_POLL(nr))
 		return GPUBPF_WAIT_POLL;
 	return ARCH_IS_SLEEP(nr) ? GPUBPF_WAIT_SLEEP : GPUBPF_WAIT_OTHER;
@@ -371,6 +344,8 @@ static __always_inline void charge_away(struct lat *l, __u64 now)
 		ready = l->woken;
 		if (!ready || ready < l->since || ready > now)
 			ready = now;
+		if (l->open && cause == GPUBPF_WAIT_FUTEX)
+			wait_emit(l, ready);
 		barrier_var(cause);
 		l->sum.blocked[cause & (GPUBPF_WAITS_ROOM - 1)] += ready - l->since;
 	} else if (l->state != LAT_READY) {
@@ -391,6 +366,7 @@ static __always_inline void switch_in(struct task_struct *task, __u64 now)
 	if (!l || l->state == LAT_NEW)
 		return;
 	charge_away(l, now);
+	l->wait.t = 0;
 	if (l->cpu != cpu)
 		l->sum.migrations++;
 	l->number++;
@@ -407,6 +383,17 @@ static __always_inline void wake(struct task_struct *task)
 		return;
 	l->throttled = is_throttled(task);
 	l->woken = bpf_ktime_get_ns();
+}
+
+/* It may come before the switch that it belongs to; the last one before the thread runs again is the one that counts. */
+static __always_inline void waking(struct task_struct *task)
+{
+	struct lat *l = lat_of(task, task->pid);
+
+	if (!l || !l->open || l->state == LAT_NEW ||
+	    (l->state == LAT_BLOCKED && l->cause != GPUBPF_WAIT_FUTEX))
+		return;
+	waker_take(&l->wait);
 }
 
 #endif

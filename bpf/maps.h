@@ -56,6 +56,17 @@ struct lat_point {
 	struct gpubpf_latency_off off;
 };
 
+/* Of the wait in a futex that a thread is in (waker.h): what it asked for, and by whom it was woken last. */
+struct lat_wait {
+	__u64 futex, limit;
+	__u32 op, flags;
+	__u64 t; /* the last waking; 0: none since the thread runs */
+	__u32 how, by, by_flags;
+	__u32 tgid, tid, api;
+	__u64 entry;
+	char comm[16];
+};
+
 struct lat {
 	/* by switches and wakeups */
 	__u64 since; /* the state holds from here on */
@@ -70,7 +81,9 @@ struct lat {
 	/* by the thread itself */
 	__u32 tid;
 	__u32 open;                          /* entry is that of a call which has not returned */
+	__u32 tgid, api;                     /* api: of that call */
 	struct lat_point before, entry, now; /* last return, last entry, this return */
+	struct lat_wait wait;                /* by switches and wakers */
 };
 
 enum { LATENCY_OFF, LATENCY_HASH, LATENCY_STORAGE };
@@ -96,8 +109,10 @@ const volatile __u8 has_view;      /* the recorder is in a pid namespace of its 
 const volatile __u32 view_inum;
 const volatile __u8 never; /* 0, which the compiler does not know */
 
-const volatile __u8 latency;                       /* where `struct lat` is kept */
-const volatile __u8 latency_throttled;             /* the kernel tells */
+const volatile __u8 latency;           /* where `struct lat` is kept */
+const volatile __u8 latency_throttled; /* the kernel tells */
+const volatile __s64
+	preempt_count_from_rq; /* x86-64: from a processor's struct rq to its preemption count; 0: not known */
 const volatile __u32 nvidia_majors[NVIDIA_MAJORS]; /* character devices of the GPU's driver; 0: none */
 
 /* How many threads with such a number keep a struct lat: what tells all other threads at each switch of the machine. */

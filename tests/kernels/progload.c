@@ -59,6 +59,7 @@ static const struct row {
 	{ "on_xid", "raw_tp", TYPE_RAW_TP, CONTROL_RAW_TP },
 	{ "on_switch", "tp_btf", TYPE_TP_BTF, CONTROL_RAW_TP },
 	{ "on_wakeup", "tp_btf", TYPE_TP_BTF, CONTROL_RAW_TP },
+	{ "on_waking", "tp_btf", TYPE_TP_BTF, CONTROL_RAW_TP },
 };
 
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)

@@ -6,7 +6,11 @@
  *   spin       keeps a processor busy for so much time of its own
  *   sleep      nanosleep
  *   poll       poll with a timeout
- *   futex      waits for a lock that another thread holds
+ *   futex      waits for a lock that another thread holds, one that makes no call
+ *   heldin     the same; it holds it inside cuCtxSynchronize, which has a line of its own: WHAT is "holds"
+ *   heldout    the same; it makes that call first and holds the lock when that has returned
+ *   handed     the same; when it lets go of it, a second one gets it first, which holds it half as long inside the call
+ *   expires    waits for what nobody gives it, three times N ms: for a time, to a time, to a time of the day
  *   read       reads from a pipe that another thread writes to
  *   ioctl      an ioctl of a pseudo terminal waits for another thread's write to it
  *   faultwait  touches a page that another thread provides (userfaultfd)
@@ -20,6 +24,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sched.h>
@@ -45,6 +51,8 @@ struct helper {
 	int fd;
 	char *page;
 	_Atomic int over;
+	_Atomic uint32_t turn;
+	CUcontext ctx;
 	struct helper *other;
 };
 
@@ -97,6 +105,7 @@ static void usage_read(struct usage *u)
 static void start(struct helper *h, void *(*fn)(void *), unsigned ms)
 {
 	h->ms = ms;
+	cuCtxGetCurrent(&h->ctx);
 	pthread_mutex_init(&h->lock, NULL);
 	sem_init(&h->ready, 0, 0);
 	pthread_create(&h->thread, NULL, fn, h);
@@ -123,28 +132,140 @@ static void do_poll(unsigned ms, struct usage *from)
 	poll(NULL, 0, (int)ms);
 }
 
-static void *hold_lock(void *arg)
-{
-	struct helper *h = arg;
+/* Asks the next call of this thread to hold the lock. */
+static __thread struct helper *holds __attribute__((tls_model("initial-exec")));
 
+static void hold(struct helper *h)
+{
 	pthread_mutex_lock(&h->lock);
 	sem_post(&h->ready);
 	nap(h->ms);
 	pthread_mutex_unlock(&h->lock);
+}
+
+static void *hold_outside(void *arg)
+{
+	hold(arg);
 	return NULL;
 }
 
-static void do_futex(unsigned ms, struct usage *from)
+static void *hold_in_call(void *arg)
+{
+	struct helper *h = arg;
+
+	cuCtxSetCurrent(h->ctx);
+	holds = h;
+	cuCtxSynchronize();
+	return NULL;
+}
+
+static void *hold_after_call(void *arg)
+{
+	struct helper *h = arg;
+
+	cuCtxSetCurrent(h->ctx);
+	cuCtxSynchronize();
+	hold(h);
+	return NULL;
+}
+
+static void wait_for(void *(*fn)(void *), unsigned ms, struct usage *from)
 {
 	struct helper h = { 0 };
 
-	start(&h, hold_lock, ms);
+	start(&h, fn, ms);
 	while (sem_wait(&h.ready) && errno == EINTR)
 		;
 	usage_read(from);
 	pthread_mutex_lock(&h.lock);
 	pthread_mutex_unlock(&h.lock);
 	pthread_join(h.thread, NULL);
+}
+
+static void do_futex(unsigned ms, struct usage *from)
+{
+	wait_for(hold_outside, ms, from);
+}
+
+static void do_heldin(unsigned ms, struct usage *from)
+{
+	wait_for(hold_in_call, ms, from);
+}
+
+static void do_heldout(unsigned ms, struct usage *from)
+{
+	wait_for(hold_after_call, ms, from);
+}
+
+/* One word, so that who is next is not left to chance: a lock of tickets. */
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *limit)
+{
+	return syscall(SYS_futex, word, op, value, limit, NULL, ~0u);
+}
+
+static void take_turn(_Atomic uint32_t *turn, uint32_t mine)
+{
+	for (uint32_t at = *turn; at != mine; at = *turn)
+		futex(turn, FUTEX_WAIT_PRIVATE, at, NULL);
+}
+
+static void next_turn(_Atomic uint32_t *turn)
+{
+	++*turn;
+	futex(turn, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+}
+
+static void *first_turn(void *arg)
+{
+	struct helper *h = arg;
+
+	nap(h->ms);
+	next_turn(&h->turn);
+	return NULL;
+}
+
+/* In the call, by sim_do(). */
+static void *second_turn(void *arg)
+{
+	struct helper *h = arg;
+
+	take_turn(&h->other->turn, 1);
+	return hold_in_call(h);
+}
+
+static void do_handed(unsigned ms, struct usage *from)
+{
+	struct helper first = { 0 }, second = { .other = &first };
+
+	start(&second, second_turn, ms / 2);
+	start(&first, first_turn, ms);
+	usage_read(from);
+	take_turn(&first.turn, 2);
+	pthread_join(first.thread, NULL);
+	pthread_join(second.thread, NULL);
+}
+
+static struct timespec later(clockid_t id, unsigned ms)
+{
+	uint64_t t = clock_ns(id) + (uint64_t)ms * 1000000;
+
+	return (struct timespec){ .tv_sec = (time_t)(t / 1000000000u), .tv_nsec = (long)(t % 1000000000u) };
+}
+
+static void do_expires(unsigned ms, struct usage *from)
+{
+	struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+	_Atomic uint32_t word = 0;
+
+	(void)from;
+	while (futex(&word, FUTEX_WAIT_PRIVATE, 0, &limit) && errno == EINTR)
+		;
+	limit = later(CLOCK_MONOTONIC, ms);
+	while (futex(&word, FUTEX_WAIT_BITSET_PRIVATE, 0, &limit) && errno == EINTR)
+		;
+	limit = later(CLOCK_REALTIME, ms);
+	while (futex(&word, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &limit) && errno == EINTR)
+		;
 }
 
 static void *write_late(void *arg)
@@ -285,8 +406,10 @@ static const struct {
 	const char *what;
 	void (*fn)(unsigned n, struct usage *from);
 } kinds[] = {
-	{ "spin", do_spin }, { "sleep", do_sleep }, { "poll", do_poll },           { "futex", do_futex },
-	{ "read", do_read }, { "ioctl", do_ioctl }, { "faultwait", do_faultwait }, { "faults", do_faults },
+	{ "spin", do_spin },     { "sleep", do_sleep },         { "poll", do_poll },
+	{ "futex", do_futex },   { "heldin", do_heldin },       { "heldout", do_heldout },
+	{ "handed", do_handed }, { "expires", do_expires },     { "read", do_read },
+	{ "ioctl", do_ioctl },   { "faultwait", do_faultwait }, { "faults", do_faults },
 };
 
 bool sim_do__parse(const char *spec, const char *log)
@@ -323,8 +446,31 @@ static void tell(const struct deed *d, const struct usage *a, const struct usage
 		b->ru.ru_nvcsw - a->ru.ru_nvcsw, b->ru.ru_nivcsw - a->ru.ru_nivcsw);
 }
 
+/* The lock of another thread's deed. */
+static void hold_as_asked(const struct sim_api *api)
+{
+	struct deed d = { .what = "holds" };
+	struct helper *h = holds;
+	struct usage from, to;
+
+	holds = NULL;
+	strncpy(d.symbol, api->symbol, sizeof(d.symbol) - 1);
+	usage_read(&from);
+	if (h->other) {
+		nap(h->ms);
+		next_turn(&h->other->turn);
+	} else {
+		hold(h);
+	}
+	usage_read(&to);
+	if (log_fd >= 0)
+		tell(&d, &from, &to);
+}
+
 void sim_do(const struct sim_api *api)
 {
+	if (holds)
+		hold_as_asked(api);
 	for (unsigned i = 0; i < ndeeds; i++) {
 		const struct deed *d = &deeds[i];
 		struct usage from, to;

@@ -50,6 +50,9 @@ enum attach_method attach__method(const struct attach *a);
 struct attach_latency {
 	bool task_storage; /* else a table by thread id: for kernels before 5.12 */
 	bool throttled;
+	bool wakers; /* interrupts can be told from threads */
+	int64_t preempt_count_from_rq;
+	bool irq_accounted;      /* CONFIG_IRQ_TIME_ACCOUNTING */
 	unsigned nvidia_devices; /* kinds of character device of the GPU's driver */
 };
 struct attach_latency attach__latency(const struct attach *a);

@@ -9,6 +9,7 @@ struct bpf_program;
 struct gpubpf_bpf;
 
 enum { LIFE_FORK, LIFE_EXEC, LIFE_EXIT, LIFE_XID, LIFE_END };
+#define ATTACH_SWITCHES 3 /* programs of --latency */
 
 struct attach_links {
 	int *fds;
@@ -19,7 +20,7 @@ struct attach {
 	struct gpubpf_bpf *skel;
 	struct attach_opts opts;
 	enum attach_method method;
-	struct bpf_link *life[LIFE_END], *switches[2];
+	struct bpf_link *life[LIFE_END], *switches[ATTACH_SWITCHES];
 	struct attach_latency latency;
 	int *links; /* of probes */
 	size_t nlinks, room;

@@ -28,6 +28,68 @@ static bool has_member(const struct btf *btf, const char *type, const char *memb
 	return false;
 }
 
+/* Where a member stands, those of anonymous members too; negative: there is none. */
+static int64_t member_offset(const struct btf *btf, uint32_t type, const char *name, unsigned deep)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type);
+
+	for (unsigned i = 0; t && deep && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *its = btf__name_by_offset(btf, m->name_off);
+		int64_t at = btf_member_bit_offset(t, i) / 8, inner;
+
+		if (its && !strcmp(its, name))
+			return at;
+		inner = its && *its ? -1 : member_offset(btf, m->type, name, deep - 1);
+		if (inner >= 0)
+			return at + inner;
+	}
+	return -1;
+}
+
+/* Among the variables that each processor has its own of, `member` of `name`; negative: it is none of them. */
+static int64_t percpu_offset(const struct btf *btf, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+
+	for (unsigned i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_var_secinfo *s = &btf_var_secinfos(t)[i];
+		const struct btf_type *var = btf__type_by_id(btf, s->type);
+		const char *its = var ? btf__name_by_offset(btf, var->name_off) : NULL;
+		int64_t inner = 0;
+
+		if (!its || strcmp(its, name) != 0)
+			continue;
+		if (member)
+			inner = member_offset(btf, var->type, member, 4);
+		return inner < 0 ? inner : s->offset + inner;
+	}
+	return -1;
+}
+
+/*
+ * The preemption count tells interrupts from threads (bpf/waker.h). On aarch64 it is the task's. On x86-64 it is a
+ * variable of the processor, alone or (Linux 6.2 to 6.14) in struct pcpu_hot. A BPF program can ask for one by name
+ * only where the kernel was built to keep the names of all its data; but a task leads to the run queue of its
+ * processor, which is another such variable, and they are all laid out alike.
+ */
+static void find_preempt_count(const struct btf *btf, struct attach_latency *l)
+{
+#ifdef __aarch64__
+	(void)btf;
+	l->wakers = true;
+#else
+	int64_t rq = percpu_offset(btf, "runqueues", NULL);
+	int64_t count = percpu_offset(btf, "__preempt_count", NULL);
+
+	if (count < 0)
+		count = percpu_offset(btf, "pcpu_hot", "preempt_count");
+	l->wakers = rq >= 0 && count >= 0 && rq != count && has_member(btf, "cfs_rq", "rq");
+	l->preempt_count_from_rq = l->wakers ? count - rq : 0;
+#endif
+}
+
 /* Major numbers by name, as /proc/devices has them: "195 nvidia-frontend", "507 nvidia-uvm" … */
 static unsigned nvidia_devices(uint32_t majors[NVIDIA_MAJORS])
 {
@@ -56,6 +118,8 @@ int attach_latency_probe(struct attach_latency *l)
 	l->throttled = has_member(btf, "task_struct", "throttled") ||
 		       (has_member(btf, "cfs_rq", "throttle_count") &&
 			has_member(btf, "sched_entity", "cfs_rq"));
+	find_preempt_count(btf, l);
+	l->irq_accounted = btf__find_by_name_kind(btf, "cpu_irqtime", BTF_KIND_VAR) > 0;
 	btf__free(btf);
 	/* the helpers came in 5.11, for other kinds of program than ours in 5.12 */
 	l->task_storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
@@ -69,6 +133,7 @@ void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l)
 	bpf_map__set_autocreate(skel->maps.lat_hash, l && !l->task_storage);
 	skel->rodata->latency = !l ? LATENCY_OFF : l->task_storage ? LATENCY_STORAGE : LATENCY_HASH;
 	skel->rodata->latency_throttled = l && l->throttled;
+	skel->rodata->preempt_count_from_rq = l ? l->preempt_count_from_rq : 0;
 }
 
 int attach_latency_prepare(struct attach *a, struct err *err)
@@ -79,6 +144,7 @@ int attach_latency_prepare(struct attach *a, struct err *err)
 
 	bpf_program__set_autoload(a->skel->progs.on_switch, a->opts.latency);
 	bpf_program__set_autoload(a->skel->progs.on_wakeup, a->opts.latency);
+	bpf_program__set_autoload(a->skel->progs.on_waking, a->opts.latency);
 	attach_latency_set(a->skel, NULL);
 	if (!a->opts.latency)
 		return 0;
@@ -100,20 +166,22 @@ int attach_latency_prepare(struct attach *a, struct err *err)
 
 int attach_latency_activate(struct attach *a, struct err *err)
 {
-	struct bpf_program *progs[] = { a->skel->progs.on_switch, a->skel->progs.on_wakeup };
+	struct bpf_program *progs[ATTACH_SWITCHES] = { a->skel->progs.on_switch, a->skel->progs.on_wakeup,
+						       a->skel->progs.on_waking };
+	static const char *const names[] = { "sched_switch", "sched_wakeup", "sched_waking" };
 
-	for (size_t i = 0; i < 2 && a->opts.latency; i++) {
+	for (size_t i = 0; i < ATTACH_SWITCHES && a->opts.latency; i++) {
 		a->switches[i] = bpf_program__attach_trace(progs[i]);
 		if (!a->switches[i])
 			return err_set(err, -errno, "--latency: cannot attach to the tracepoint %s: %s",
-				       i ? "sched_wakeup" : "sched_switch", strerror(errno));
+				       names[i], strerror(errno));
 	}
 	return 0;
 }
 
 void attach_latency_detach(struct attach *a)
 {
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ATTACH_SWITCHES; i++) {
 		bpf_link__destroy(a->switches[i]);
 		a->switches[i] = NULL;
 	}

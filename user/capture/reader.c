@@ -291,6 +291,8 @@ static size_t record_min(const struct gpubpf_rec *rec)
 		return sizeof(struct gpubpf_shim);
 	case GPUBPF_REC_LATENCY:
 		return sizeof(struct gpubpf_latency);
+	case GPUBPF_REC_WAKER:
+		return sizeof(struct gpubpf_waker);
 	default:
 		return 0;
 	}
@@ -329,6 +331,10 @@ static void end_texts(uint8_t *rec, uint16_t kind)
 		struct gpubpf_task *t = (struct gpubpf_task *)rec;
 
 		t->comm[sizeof(t->comm) - 1] = '\0';
+	} else if (kind == GPUBPF_REC_WAKER) {
+		struct gpubpf_waker *w = (struct gpubpf_waker *)rec;
+
+		w->comm[sizeof(w->comm) - 1] = '\0';
 	} else if (kind == GPUBPF_REC_XID) {
 		struct gpubpf_xid *x = (struct gpubpf_xid *)rec;
 

@@ -28,6 +28,7 @@ struct inspection {
 	uint64_t in_file[GPUBPF_API_MAX]; /* call records, those of open calls left out */
 	uint64_t calls, open_calls, tasks, xids, batches;
 	uint64_t breakdowns; /* of calls' time */
+	uint64_t waits;      /* in futexes, inside calls */
 	struct join *join;   /* of both observers; NULL: the capture holds nothing of the shim's */
 	bool host_left_out;  /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
 	struct model *own_model; /* what the join stands on where the caller has no model */

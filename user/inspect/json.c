@@ -333,6 +333,7 @@ static json_t *file(const struct inspection *s)
 	json_put_int(records, "xids", s->xids);
 	json_put_int(records, "batches", s->batches);
 	json_put_if(records, "breakdowns", s->breakdowns != 0, s->breakdowns);
+	json_put_if(records, "futex_waits", s->waits != 0, s->waits);
 	json_put_int(records, "unknown", st->unknown_records);
 	json_object_set_new(o, "records", records);
 	json_put_int(o, "plain_bytes", st->plain_bytes);

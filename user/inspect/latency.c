@@ -6,6 +6,7 @@
 #include "events.h"
 #include "inspect/jsonsafe.h"
 #include "latency/breakdown.h"
+#include "latency/futexes.h"
 #include "util/fmt.h"
 
 static void put_words(FILE *f, const char *prefix, const struct breakdown *b)
@@ -89,6 +90,9 @@ void inspect_latency_text(const struct inspection *s, FILE *f)
 	if (!l && !s->breakdowns)
 		return;
 	fprintf(f, "\nLatency: where the time of %s calls went\n", fmt_count(buf, s->breakdowns));
+	if (s->waits)
+		fprintf(f, "  %s waits in a futex inside calls, with who ended them\n",
+			fmt_count(buf, s->waits));
 	if (!l)
 		return;
 	fputs("  told: ", f);
@@ -123,6 +127,7 @@ json_t *inspect_latency_json(const struct inspection *s)
 		return NULL;
 	o = json_object();
 	json_put_int(o, "records", s->breakdowns);
+	json_put_int(o, "futex_waits", s->waits);
 	if (!l)
 		return o;
 	json_put_text(o, "store", l->store);
@@ -135,4 +140,88 @@ json_t *inspect_latency_json(const struct inspection *s)
 	json_object_set_new(o, "told", told);
 	json_object_set_new(o, "absent", none);
 	return o;
+}
+
+/* ---- Waits in a futex ---- */
+
+static const char *waker_end(const struct inspection *s, const struct gpubpf_waker *w)
+{
+	uint64_t wall;
+
+	return wait_end_names[wait_end_of(w, inspect_wall(s, w->t_wake, &wall) ? wall : 0)];
+}
+
+static const char *waker_api(const struct inspection *s, uint32_t id)
+{
+	const struct api *a = apitab__get(s->tab, id);
+
+	return a ? a->symbol : "?";
+}
+
+static const char *limit_clock(const struct gpubpf_waker *w)
+{
+	return w->flags & GPUBPF_WAKER_RELATIVE   ? "relative"
+	       : w->flags & GPUBPF_WAKER_REALTIME ? "realtime"
+						  : "monotonic";
+}
+
+void inspect_waker_text(const struct inspection *s, const struct gpubpf_waker *w, FILE *f)
+{
+	fprintf(f, "futex_wait t=%" PRIu64 " pid=%u tid=%u t_entry=%" PRIu64 " api=%s dur_ns=%" PRIu64,
+		(uint64_t)w->t_wait, w->tgid, w->tid, (uint64_t)w->t_entry, waker_api(s, w->api), wait_ns(w));
+	fprintf(f, " futex%s=0x%" PRIx64 " op=%u", w->flags & GPUBPF_WAKER_VECTOR ? "_list" : "",
+		(uint64_t)w->futex, w->op);
+	if (w->flags & GPUBPF_WAKER_LIMIT)
+		fprintf(f, " limit_ns=%" PRIu64 " limit_clock=%s", (uint64_t)w->limit, limit_clock(w));
+	if (w->flags & GPUBPF_WAKER_NO_LIMIT)
+		fputs(" limit_unreadable", f);
+	fprintf(f, " woken=%s", waker_end(s, w));
+	if (w->how == GPUBPF_WAKER_THREAD) {
+		fprintf(f, " waker_pid=%u waker_tid=%u by=%s comm=", w->waker_tgid, w->waker_tid,
+			wait_by_name(w->by) ? wait_by_name(w->by) : "?");
+		inspect_put_quoted(f, w->comm);
+		if (w->flags & GPUBPF_WAKER_IN_CALL)
+			fprintf(f, " waker_api=%s waker_t_entry=%" PRIu64, waker_api(s, w->waker_api),
+				(uint64_t)w->waker_entry);
+	}
+	putc('\n', f);
+}
+
+static void put_address(json_t *o, const char *key, uint64_t address)
+{
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "0x%" PRIx64, address);
+	json_object_set_new(o, key, json_string(buf));
+}
+
+void inspect_waker_json(const struct inspection *s, const struct gpubpf_waker *w, json_t *o)
+{
+	json_object_set_new(o, "record", json_string("futex_wait"));
+	json_put_int(o, "t_wait_ns", w->t_wait);
+	json_put_int(o, "t_wake_ns", w->t_wake);
+	json_put_int(o, "pid", w->tgid);
+	json_put_int(o, "tid", w->tid);
+	json_put_int(o, "t_entry_ns", w->t_entry);
+	json_object_set_new(o, "api", json_safe_string(waker_api(s, w->api)));
+	put_address(o, w->flags & GPUBPF_WAKER_VECTOR ? "futex_list" : "futex", w->futex);
+	json_put_if(o, "op", w->op != 0, w->op);
+	if (w->flags & GPUBPF_WAKER_LIMIT) {
+		json_put_int(o, "limit_ns", w->limit);
+		json_object_set_new(o, "limit_clock", json_string(limit_clock(w)));
+	}
+	if (w->flags & GPUBPF_WAKER_NO_LIMIT)
+		json_object_set_new(o, "limit_unreadable", json_true());
+	json_object_set_new(o, "woken", json_string(waker_end(s, w)));
+	if (w->how != GPUBPF_WAKER_THREAD)
+		return;
+	json_put_int(o, "waker_pid", w->waker_tgid);
+	json_put_int(o, "waker_tid", w->waker_tid);
+	json_object_set_new(o, "waker_comm", json_safe_string(w->comm));
+	if (wait_by_name(w->by))
+		json_object_set_new(o, "by", json_string(wait_by_name(w->by)));
+	if (w->flags & GPUBPF_WAKER_IN_CALL) {
+		json_object_set_new(o, "waker_api", json_safe_string(waker_api(s, w->waker_api)));
+		json_put_int(o, "waker_t_entry_ns", w->waker_entry);
+	}
 }

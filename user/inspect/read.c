@@ -31,6 +31,9 @@ static void count(struct inspection *s, const struct gpubpf_rec *rec)
 	case GPUBPF_REC_LATENCY:
 		s->breakdowns++;
 		return;
+	case GPUBPF_REC_WAKER:
+		s->waits++;
+		return;
 	}
 }
 

@@ -141,6 +141,8 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 		text_shim((const struct gpubpf_shim *)rec, f);
 	} else if (rec->kind == GPUBPF_REC_LATENCY) {
 		inspect_latency_record_text((const struct gpubpf_latency *)rec, f);
+	} else if (rec->kind == GPUBPF_REC_WAKER) {
+		inspect_waker_text(s, (const struct gpubpf_waker *)rec, f);
 	}
 	return ferror(f) ? -EIO : 0;
 }
@@ -270,6 +272,8 @@ int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void
 		json_shim((const struct gpubpf_shim *)rec, o);
 	} else if (rec->kind == GPUBPF_REC_LATENCY) {
 		inspect_latency_record_json((const struct gpubpf_latency *)rec, o);
+	} else if (rec->kind == GPUBPF_REC_WAKER) {
+		inspect_waker_json(s, (const struct gpubpf_waker *)rec, o);
 	} else {
 		json_object_set_new(o, "record", json_string("xid"));
 		json_put_int(o, "t_ns", x->time);

@@ -379,6 +379,8 @@ static void blocks(const struct inspection *s, FILE *f)
 		field(f, "", "%s batches of the device observer", fmt_count(a, s->batches));
 	if (s->breakdowns)
 		field(f, "", "%s breakdowns of calls' time", fmt_count(a, s->breakdowns));
+	if (s->waits)
+		field(f, "", "%s waits in a futex inside calls, with who ended them", fmt_count(a, s->waits));
 	if (st->plain_bytes)
 		field(f, "record bytes", "%s, stored in %s (%.1f %%)", fmt_bytes(a, st->plain_bytes),
 		      fmt_bytes(b, st->stored_bytes),

@@ -13,6 +13,7 @@ static const char *const global_names[] = {
 	[GPUBPF_G_XID_LOST] = "xid_lost",         [GPUBPF_G_OTHER_PROCESS] = "other_process",
 	[GPUBPF_G_RESULT_FULL] = "result_full",   [GPUBPF_G_TRACER_CALLS] = "tracer_calls",
 	[GPUBPF_G_LATENCY_LOST] = "latency_lost", [GPUBPF_G_LATENCY_FULL] = "latency_full",
+	[GPUBPF_G_WAKER_LOST] = "waker_lost",
 };
 
 #define NGLOBALS (sizeof(global_names) / sizeof(global_names[0]))
@@ -167,6 +168,8 @@ static void name_globals(const struct ledger_input *in, struct ledger *l)
 		  "record with a bigger ring: gpubpf record --ring-size SIZE" },
 		{ GPUBPF_G_LATENCY_FULL, "threads have no breakdowns: no room where their time is kept",
 		  "record with more room: gpubpf record --max-threads N" },
+		{ GPUBPF_G_WAKER_LOST, "waits in a futex, and who ended them, found no room in the ring",
+		  "record with a bigger ring: gpubpf record --ring-size SIZE" },
 	};
 
 	for (size_t i = 0; i < in->counts->n_global; i++) {

@@ -23,6 +23,7 @@ int model__new(const struct apitab *tab, const struct model_opts *o, struct mode
 	allocs__init(&m->allocs);
 	hmap__init(&m->failures, 16, sizeof(struct failure));
 	breakdowns__init(&m->breakdowns);
+	futex_waits__init(&m->waits);
 	m->tab = tab;
 	m->threads = o->threads;
 	m->nplans = n;
@@ -68,6 +69,7 @@ void model__free(struct model *m)
 	graphs__clear(&m->graphs);
 	hmap__clear(&m->failures);
 	breakdowns__clear(&m->breakdowns);
+	futex_waits__clear(&m->waits);
 	names__free(m->names);
 	procs__clear(&m->procs);
 	free(m->plans);
@@ -203,6 +205,7 @@ static int on_call(struct model *m, const struct gpubpf_call *c)
 		return -ENOMEM;
 	make_view(&v, c, &m->plans[c->api], th);
 	v.latency = breakdowns__of(&m->breakdowns, c);
+	v.waits = futex_waits__of(&m->waits, c, &v.nwaits);
 	rc = names__call(m->names, &v);
 	if (rc)
 		return rc;
@@ -259,6 +262,8 @@ int model__add(struct model *m, const struct gpubpf_rec *rec)
 		return 0;
 	case GPUBPF_REC_LATENCY:
 		return breakdowns__add(&m->breakdowns, (const struct gpubpf_latency *)rec);
+	case GPUBPF_REC_WAKER:
+		return futex_waits__add(&m->waits, (const struct gpubpf_waker *)rec);
 	default:
 		m->others++;
 		return 0;

@@ -10,6 +10,7 @@
 #define GPUBPF_MODEL_H
 
 #include "latency/breakdown.h"
+#include "latency/futexes.h"
 #include "model/allocs.h"
 #include "model/copies.h"
 #include "model/graphs.h"
@@ -59,6 +60,7 @@ struct model {
 	struct apistat *apis; /* by API id */
 	struct hmap failures;
 	struct breakdowns breakdowns;
+	struct futex_waits waits;
 	uint64_t *in_file; /* call records by API id, all processes, open ones left out: for the ledger */
 
 	uint64_t records, calls, tasks, xids, batches,

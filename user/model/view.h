@@ -30,7 +30,9 @@ struct view {
 	uint64_t ns;
 	bool captured; /* its stream was in capture */
 	const struct gpubpf_latency
-		*latency; /* where that time went (latency/breakdown.h); NULL: not recorded */
+		*latency;                 /* where that time went (latency/breakdown.h); NULL: not recorded */
+	const struct gpubpf_waker *waits; /* in futexes, in the order of their ends (latency/futexes.h) */
+	size_t nwaits;
 };
 
 static inline void tally__add(struct tally *t, const struct view *v)

@@ -50,7 +50,7 @@ static size_t list_options(const struct recorder_opts *o, Gpubpf__Option *opt, c
 /* What of a call's time this kernel can tell, and why not the rest. */
 struct latency_message {
 	Gpubpf__Latency message;
-	char *cause[BREAKDOWN_CAUSES + 4];
+	char *cause[BREAKDOWN_CAUSES + 5];
 	Gpubpf__Absence absence[8], *absent[8];
 };
 
@@ -84,10 +84,16 @@ static void describe_latency(const struct attach_latency *l, struct latency_mess
 	tell(m, true, "switches", NULL);
 	tell(m, true, "migrations", NULL);
 	tell(m, true, "page_faults", NULL);
+	tell(m, l->wakers, "wakers",
+	     "this kernel does not tell interrupts from threads: who woke a thread from a futex is not known");
 	tell(m, false, "irq",
-	     "interrupts that came meanwhile are in on_cpu: every interrupt of the machine would have to be traced");
+	     l->irq_accounted
+		     ? "interrupts that came meanwhile are in on_cpu: this kernel's account of their time is not read"
+		     : "interrupts that came meanwhile are in on_cpu: this kernel keeps no account of their time "
+		       "(CONFIG_IRQ_TIME_ACCOUNTING)");
 	tell(m, false, "user_kernel",
-	     "user and kernel mode are counted as one: every system call of the machine would have to be traced");
+	     "user and kernel mode are counted as one: the kernel splits a thread's time by its tick, and every system call "
+	     "of the machine would have to be traced to do better");
 	tell(m, false, "page_fault_cpu",
 	     "what page faults took on the processor is in on_cpu: the kernel says when one begins and not when it ends");
 }

@@ -44,6 +44,8 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 		t = ((const struct gpubpf_xid *)data)->time;
 	} else if (rec->kind == GPUBPF_REC_LATENCY) {
 		t = ((const struct gpubpf_latency *)data)->t_return;
+	} else if (rec->kind == GPUBPF_REC_WAKER) {
+		t = ((const struct gpubpf_waker *)data)->t_wake;
 	} else if (rec->kind == GPUBPF_REC_SHIM) {
 		t = ((const struct gpubpf_shim *)data)->time;
 		recorder_on_shim(r, data);

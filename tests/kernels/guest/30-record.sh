@@ -54,6 +54,18 @@ for method in $methods; do
 		else
 			echo "not ok record demo --latency: the parts of calls add up"
 		fi
+		# a lock that another thread holds inside a call, and time limits: whom this kernel lets be named
+		SIMCUDA_DO=cuMemAlloc_v2:heldin:20,cuStreamDestroy_v2:expires:20 record "record demo --latency, futexes" demo --latency
+		/t/gpubpf inspect --records /tmp/capture | grep '^futex_wait ' >/tmp/waits
+		held=$(grep 'api=cuMemAlloc_v2 ' /tmp/waits | grep -c 'woken=in_call .*waker_api=cuCtxSynchronize')
+		over=$(grep 'api=cuStreamDestroy_v2 ' /tmp/waits | grep -c 'woken=timeout')
+		others=$(grep 'api=cuStreamDestroy_v2 ' /tmp/waits | grep -vc 'woken=timeout')
+		if [ $held -ge 4 ] && [ $over -ge 6 ] && [ $others = 0 ]; then
+			echo "ok record demo --latency: who ended waits in futexes"
+		else
+			head -n 20 /tmp/waits | sed 's/^/# /'
+			echo "not ok record demo --latency: who ended waits in futexes"
+		fi
 		if grep -q "\"attach\": \"$first\"" /tmp/inspect; then
 			echo "ok record: takes $first by itself"
 		else
