@@ -81,7 +81,7 @@ static const struct opt latency_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "TABLE",
 	  .offset = O(csv),
-	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, parts, differences or slowest." },
+	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, locks, wakers, parts, differences or slowest." },
 	{ .name = "svg",
 	  .type = OPT_STRING,
 	  .arg = "FILE",
@@ -175,6 +175,10 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 		if (latency__no_device(l))
 			fprintf(stderr, "gpubpf: calls to the start on the GPU: not measured: %s\n",
 				latency__no_device(l));
+		if (latency__no_wakers(l) &&
+		    (!strcmp(s->table->s.name, "locks") || !strcmp(s->table->s.name, "wakers")))
+			fprintf(stderr, "gpubpf: waits in futexes: not measured: %s\n",
+				latency__no_wakers(l));
 		rc = latency_csv(l, s->table, stdout);
 	} else {
 		rc = s->args.json ? latency_json(l, stdout) : latency_text(l, stdout);
@@ -234,7 +238,10 @@ const struct verb verb_latency = {
 		"and from there to the start, where CUPTI gave these times (`record --cupti latency`); and what nothing is "
 		"known of. The parts add up to the whole.\n\n"
 		"Inside calls the time is that of the thread: on a processor, waiting for one, or blocked, by cause. It is "
-		"there when the capture was made with `record --latency`. Without a device observer nothing is known of "
+		"there when the capture was made with `record --latency`. Waits in futexes (mutexes, condition variables and what else "
+		"is made of them) are listed by address with whoever ended them: a thread, and which call it was in; the wait's "
+		"own time limit; or an interrupt, where nobody is named. It is seen who woke a thread. That the waker had held a "
+		"lock follows for a mutex, of which it is the last holder, and not for a condition variable. Without a device observer nothing is known of "
 		"starts, and the output says so.\n\n"
 		"Slow calls are those from a threshold on that one call in a hundred reaches at most, unless more calls are "
 		"within 1 % of the longest. Percentiles are within 1 %; counts, sums and the bars of histograms are exact.",

@@ -23,9 +23,9 @@ const char *const wait_end_words[WAIT_ENDS] = {
 	[WAIT_END_ENDED] = "as it ended",
 	[WAIT_END_UNTRACED] = "no traced thread: no CUDA call of it was seen",
 	[WAIT_END_KERNEL] = "a thread of the kernel",
-	[WAIT_END_TIMEOUT] = "nobody: its time limit was over",
-	[WAIT_END_INTERRUPT] = "an interrupt, no thread",
-	[WAIT_END_UNKNOWN] = "not known",
+	[WAIT_END_TIMEOUT] = "no thread: its time limit was over",
+	[WAIT_END_INTERRUPT] = "no thread: an interrupt",
+	[WAIT_END_UNKNOWN] = "someone, who is not known",
 };
 
 const char *wait_by_name(unsigned by)

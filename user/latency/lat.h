@@ -20,6 +20,7 @@
 #include "inspect/inspect.h"
 #include "join/join.h"
 #include "latency/breakdown.h"
+#include "latency/futexes.h"
 #include "latency/lat_math.h"
 #include "model/launches.h"
 #include "model/model.h"
@@ -105,6 +106,7 @@ struct lat_beside { /* another call: before, inside or beside the one that a sto
 
 #define LAT_NESTED_MAX 8
 #define LAT_BESIDE_MAX 4
+#define LAT_WAIT_MAX 4
 struct lat_story {
 	enum lat_measure measure;
 	unsigned population;
@@ -116,6 +118,9 @@ struct lat_story {
 	struct lat_beside
 		beside[LAT_BESIDE_MAX]; /* of other threads of its process, the longest overlap first */
 	unsigned nbeside;
+	struct gpubpf_waker wait[LAT_WAIT_MAX]; /* in futexes, the longest ones, in the order of time */
+	unsigned nwait;
+	uint64_t nwaits; /* all of them */
 };
 
 struct latency_opts {
@@ -133,6 +138,10 @@ struct latency_opts {
 struct lat_picks { /* slowest first */
 	struct lat_pick *v;
 	size_t n;
+};
+
+struct lat_locks { /* lat_locks.c */
+	struct hmap locks, wakers;
 };
 
 struct lat_marks;
@@ -153,6 +162,7 @@ struct latency {
 	size_t nkernels, kernel_room;
 	uint32_t *device_kernel; /* by key of the join: reference to a kernel; the host was left out */
 	struct lat_streams *streams;
+	struct lat_locks locks;
 	uint32_t ncalls;                     /* for work, as the join numbers them */
 	uint32_t *call_kernel, *call_stream; /* references, by call */
 	uint8_t *call_flags;
@@ -180,6 +190,8 @@ const char *latency__api_name(const struct latency *l, unsigned api);
 const char *latency__no_device(const struct latency *l);
 /* Why nobody observed what threads did inside calls; NULL: somebody did. */
 const char *latency__no_inside(const struct latency *l);
+/* Why nobody saw who ended waits in futexes; NULL: somebody did. */
+const char *latency__no_wakers(const struct latency *l);
 /* Whether the calls of this population are what the reader wants to see first. */
 bool latency__shown(const struct latency *l, unsigned population);
 /* ns since the start of the capture. */
@@ -242,6 +254,14 @@ struct lat_before { /* what work that is about to start had before it */
 void lat_streams__before(struct lat_streams *s, uint32_t lane, uint64_t entry, struct lat_before *b);
 void lat_streams__done(struct lat_streams *s, uint32_t lane, uint64_t end, uint32_t activity);
 
+/* lat_locks.c: waits in futexes */
+void lat_locks__init(struct lat_locks *k);
+void lat_locks__clear(struct lat_locks *k);
+int lat_locks__call(struct latency *l, const struct view *v); /* those inside it */
+void lat_story__wait(struct lat_story *s, const struct gpubpf_waker *w);
+enum wait_end latency__wait_end(const struct latency *l, const struct gpubpf_waker *w);
+int latency__waker_text(const struct latency *l, const struct gpubpf_waker *w, char **out); /* allocated */
+
 /* ---- Features ---- */
 
 enum lat_feature_kind {
@@ -297,6 +317,8 @@ int build_lat_apis(struct latency *l, struct rows *rows);
 int build_lat_kernels(struct latency *l, struct rows *rows);
 int build_lat_histogram(struct latency *l, struct rows *rows);
 int build_lat_states(struct latency *l, struct rows *rows);
+int build_lat_locks(struct latency *l, struct rows *rows);
+int build_lat_wakers(struct latency *l, struct rows *rows);
 int build_lat_split(struct latency *l, struct rows *rows);
 int build_lat_differences(struct latency *l, struct rows *rows);
 int build_lat_slowest(struct latency *l, struct rows *rows);

@@ -55,6 +55,31 @@ static json_t *breakdown(const struct breakdown *b)
 	return o;
 }
 
+static json_t *wait_of(const struct latency *l, const struct gpubpf_waker *w, const struct lat_pick *p)
+{
+	enum wait_end end = latency__wait_end(l, w);
+	json_t *o = json_object();
+	char futex[24];
+
+	snprintf(futex, sizeof(futex), "0x%" PRIx64, (uint64_t)w->futex);
+	json_object_set_new(o, "from_ns", ns_of(w->t_wait, p));
+	json_object_set_new(o, "to_ns", ns_of(w->t_wake, p));
+	json_object_set_new(o, "futex", json_string(futex));
+	json_object_set_new(o, "woken", json_string(wait_end_names[end]));
+	if (!wait_end_has_waker(end))
+		return o;
+	json_object_set_new(o, "waker_pid", json_integer(w->waker_tgid));
+	json_object_set_new(o, "waker_tid", json_integer(w->waker_tid));
+	json_object_set_new(o, "waker_name", json_safe_string(w->comm));
+	if (wait_by_name(w->by))
+		json_object_set_new(o, "by", json_string(wait_by_name(w->by)));
+	if (end == WAIT_END_IN_CALL) {
+		json_object_set_new(o, "waker_api", json_safe_string(latency__api_name(l, w->waker_api)));
+		json_object_set_new(o, "waker_entry_ns", ns_of(w->waker_entry, p));
+	}
+	return o;
+}
+
 static json_t *story(const struct latency *l, const struct lat_story *s)
 {
 	const struct lat_pick *p = s->pick;
@@ -84,6 +109,11 @@ static json_t *story(const struct latency *l, const struct lat_story *s)
 	for (unsigned i = 0; i < s->nbeside; i++)
 		json_array_append_new(list, beside(l, &s->beside[i], p));
 	json_object_set_new(o, "beside", list);
+	list = json_array();
+	for (unsigned i = 0; i < s->nwait; i++)
+		json_array_append_new(list, wait_of(l, &s->wait[i], p));
+	json_object_set_new(o, "futex_waits", list);
+	json_object_set_new(o, "futex_waits_in_all", json_integer((json_int_t)s->nwaits));
 	json_object_set_new(o, "return_ns", p->has_ret ? ns_of(p->ret, p) : json_null());
 	if (!p->has_start)
 		return o;
@@ -108,6 +138,22 @@ static int because(FILE *f, const char *key, const char *why)
 	return put(f, "", why ? json_string(why) : json_null());
 }
 
+/* What the recorder could not tell of the time inside calls. */
+static json_t *absences(const struct latency *l)
+{
+	const Gpubpf__Latency *m = l->in.meta->latency;
+	json_t *list = json_array();
+
+	for (size_t i = 0; m && i < m->n_absent; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "what", json_safe_string(m->absent[i]->what));
+		json_object_set_new(o, "why", json_safe_string(m->absent[i]->why));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 int latency_json(struct latency *l, FILE *f)
 {
 	int rc;
@@ -121,10 +167,17 @@ int latency_json(struct latency *l, FILE *f)
 		rc = because(f, "start_unmeasured_because", latency__no_device(l));
 	if (!rc)
 		rc = because(f, "inside_unmeasured_because", latency__no_inside(l));
+	if (!rc)
+		rc = because(f, "wakers_unmeasured_because", latency__no_wakers(l));
+	if (!rc)
+		rc = put(f, ",\n\"inside_absent\":", absences(l));
+	fprintf(f, ",\n\"futex_waits_left_out\":%" PRIu64, l->m->waits.cut);
 	fputs(",\n\"sections\":{", f);
 	for (const struct lat_section *s = latency_sections; !rc && s->s.name; s++) {
 		fprintf(f, "%s\"%s\":{", s == latency_sections ? "\n" : ",\n", s->s.name);
 		rc = put(f, "\"population\":", json_string(s->s.population));
+		if (!rc && s->s.note)
+			rc = put(f, ",\"note\":", json_string(s->s.note));
 		if (!rc)
 			rc = latency_json_section(l, s, f);
 		putc('}', f);

@@ -203,6 +203,8 @@ static int count(struct latency *l, const struct view *v, const struct lat_threa
 		rc = count_call(&l->kernel[kernel - 1].group, v);
 	if (!rc && v->timed)
 		rc = study(l, v, th, kernel, first);
+	if (!rc)
+		rc = lat_locks__call(l, v);
 	return rc || !v->timed ? rc : pick(l, v, kernel, number);
 }
 
@@ -291,6 +293,7 @@ static int prepare(struct latency *l, struct err *err)
 	l->napis = (unsigned)apitab__size(l->in.tab);
 	l->api = calloc(l->napis + JOIN_POPULATIONS, sizeof(*l->api));
 	l->api_wanted = calloc(l->napis + 1, sizeof(*l->api_wanted));
+	lat_locks__init(&l->locks);
 	hmap__init(&l->threads, 2 * sizeof(uint64_t), sizeof(struct lat_thread));
 	if (!l->api || !l->api_wanted || lat_streams__new(&l->streams))
 		return err_set(err, -ENOMEM, "%s: out of memory", l->in.path);

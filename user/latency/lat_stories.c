@@ -57,7 +57,30 @@ static void before(const struct latency *l, const struct lat_story *s, FILE *f)
 	causes(&s->pick->gap, f);
 }
 
-static void inside(const struct latency *l, const struct lat_story *s, FILE *f)
+static int waits(const struct latency *l, const struct lat_story *s, FILE *f)
+{
+	char t[FMT_NUM], *text = NULL;
+
+	for (unsigned i = 0; i < s->nwait; i++) {
+		const struct gpubpf_waker *w = &s->wait[i];
+
+		if (latency__waker_text(l, w, &text))
+			return -ENOMEM;
+		at(f, s->pick, w->t_wake);
+		fprintf(f, "blocked for %s in futex 0x%" PRIx64 ", woken by ", fmt_ns(t, wait_ns(w)),
+			(uint64_t)w->futex);
+		fmt_put_safe(f, text);
+		free(text);
+		if (latency__wait_end(l, w) == WAIT_END_IN_CALL && w->waker_entry < w->t_wake)
+			fprintf(f, ", for %s by then", fmt_ns(t, w->t_wake - w->waker_entry));
+		putc('\n', f);
+	}
+	if (s->nwaits > s->nwait)
+		fprintf(f, "    %20s%" PRIu64 " shorter waits in futexes\n", "", s->nwaits - s->nwait);
+	return 0;
+}
+
+static int inside(const struct latency *l, const struct lat_story *s, FILE *f)
 {
 	const struct lat_pick *p = s->pick;
 	char t[FMT_NUM];
@@ -77,6 +100,7 @@ static void inside(const struct latency *l, const struct lat_story *s, FILE *f)
 			latency__api_name(l, s->beside[i].api),
 			fmt_ns(t, s->beside[i].ret - s->beside[i].entry));
 	}
+	return waits(l, s, f);
 }
 
 /* Its return stands where its time puts it: what a call asks for can run before that. */
@@ -159,8 +183,7 @@ static int story(const struct latency *l, const struct lat_story *s, FILE *f)
 	before(l, s, f);
 	at(f, p, p->entry);
 	fputs("entered\n", f);
-	inside(l, s, f);
-	return on_device(l, p, f);
+	return inside(l, s, f) ? -ENOMEM : on_device(l, p, f);
 }
 
 int latency_stories(const struct latency *l, unsigned population, enum lat_measure m, FILE *f, bool color)

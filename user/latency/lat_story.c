@@ -115,6 +115,16 @@ static void on_breakdown(struct latency *l, const struct gpubpf_latency *rec)
 	}
 }
 
+static void on_wait(struct latency *l, const struct gpubpf_waker *w)
+{
+	for (size_t i = 0; i < l->nstories; i++) {
+		const struct lat_pick *p = l->story[i].pick;
+
+		if (!p->of_shim && p->tgid == w->tgid && p->tid == w->tid && p->entry == w->t_entry)
+			lat_story__wait(&l->story[i], w);
+	}
+}
+
 int lat_stories(struct latency *l, struct err *err)
 {
 	const struct gpubpf_rec *rec;
@@ -129,6 +139,8 @@ int lat_stories(struct latency *l, struct err *err)
 			on_call(l, (const struct gpubpf_call *)rec);
 		else if (rec->kind == GPUBPF_REC_LATENCY)
 			on_breakdown(l, (const struct gpubpf_latency *)rec);
+		else if (rec->kind == GPUBPF_REC_WAKER)
+			on_wait(l, (const struct gpubpf_waker *)rec);
 	}
 	return rc < 0 ? err_prefix(err, rc, "%s", l->in.path) : 0;
 }

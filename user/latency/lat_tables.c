@@ -324,6 +324,38 @@ static const struct column state_columns[] = {
 	{ "nothing", "nothing joined", UNIT_COUNT, "no execution is joined to it", true },
 	{ 0 }
 };
+#define LOCK                                                                                                 \
+	{ "pid", "pid", UNIT_ID, "process", false },                                                         \
+		{ "futex", "futex", UNIT_HEX, "its address; of futex_waitv() that of the list", false },     \
+	{                                                                                                    \
+		"api", "waited in", UNIT_TEXT, "entry point that the waiting threads were in", false         \
+	}
+static const struct column lock_columns[] = {
+	{ "total_ns", "blocked", UNIT_NS, "time that threads were blocked in it", false },
+	{ "longest_ns", "longest", UNIT_NS, "longest wait", false },
+	{ "waits", "waits", UNIT_COUNT, "times that a thread was blocked", false },
+	{ "calls", "calls", UNIT_COUNT, "calls with such waits", false },
+	LOCK,
+	{ "share", "share", UNIT_SHARE, "of the time, ended by the waker with most of it", false },
+	{ "waker", "woken most by", UNIT_TEXT, "that waker", false },
+	{ 0 }
+};
+static const struct column waker_columns[] = {
+	{ "total_ns", "blocked", UNIT_NS, "time of the waits that ended so", false },
+	{ "longest_ns", "longest", UNIT_NS, "longest of them", false },
+	{ "waits", "waits", UNIT_COUNT, "how many", false },
+	LOCK,
+	{ "woken", NULL, UNIT_TEXT,
+	  "in_call, outside_calls, unsure, observer, ended, untraced, kernel, timeout, interrupt, unknown",
+	  false },
+	{ "waker_pid", NULL, UNIT_ID, "process of who woke", false },
+	{ "waker_tid", NULL, UNIT_ID, "thread of who woke", false },
+	{ "waker_name", NULL, UNIT_TEXT, "its name", false },
+	{ "waker_api", NULL, UNIT_TEXT, "entry point that it was in: in_call", false },
+	{ "by", NULL, UNIT_TEXT, "what it woke with: futex, exit, other, kernel", false },
+	{ "text", "woken by", UNIT_TEXT, "the same in words", false },
+	{ 0 }
+};
 static const struct column split_columns[] = {
 	{ "population", "calls", UNIT_TEXT, "what was asked for", false },
 	{ "measure", "measure", UNIT_TEXT, "whose parts these are", false },
@@ -415,6 +447,20 @@ const struct lat_section latency_sections[] = {
 	    .population = "calls that ask for work",
 	    .columns = state_columns },
 	  build_lat_states },
+	{ { .name = "locks",
+	    .title = "Locks",
+	    .population =
+		    "one row per futex and entry point; times that threads were blocked in it inside calls",
+	    .note = "who woke a thread is seen: of a mutex the last one that had it, of anything else who signalled",
+	    .columns = lock_columns,
+	    .sort = "total_ns" },
+	  build_lat_locks },
+	{ { .name = "wakers",
+	    .title = "Who ended these waits",
+	    .population = "one row per futex, entry point and waker",
+	    .columns = waker_columns,
+	    .sort = "total_ns" },
+	  build_lat_wakers },
 	{ { .name = "parts",
 	    .title = "Where the time went",
 	    .population = "one row per part",

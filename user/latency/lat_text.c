@@ -56,6 +56,8 @@ static int table(struct latency *l, const char *name, FILE *f, bool color)
 	if (!rc && rows.n) {
 		title(f, s->s.title, color);
 		fprintf(f, ": %s\n", s->s.population);
+		if (s->s.note)
+			fprintf(f, "  (%s)\n", s->s.note);
 		rc = rows__table(&rows, f, n, color);
 		if (rows.n > n)
 			fprintf(f, "  %zu more (--rows 0 shows all)\n", rows.n - n);
@@ -265,6 +267,21 @@ static int differences(const struct latency *l, unsigned population, enum lat_me
 
 /* ---- All ---- */
 
+/* What the recorder could not tell of the time inside calls; inspect says why. */
+static void absences(const struct latency *l, FILE *f)
+{
+	const Gpubpf__Latency *m = l->in.meta->latency;
+
+	if (!m || !m->n_absent)
+		return;
+	fputs("  note: inside calls not told: ", f);
+	for (size_t i = 0; i < m->n_absent; i++) {
+		fputs(i ? ", " : "", f);
+		fmt_put_safe(f, m->absent[i]->what);
+	}
+	fputs(" (gpubpf inspect says why)\n", f);
+}
+
 static void notes(const struct latency *l, FILE *f)
 {
 	char n[FMT_NUM];
@@ -286,6 +303,13 @@ static void notes(const struct latency *l, FILE *f)
 	if (latency__no_inside(l))
 		fprintf(f, "  note: where the time inside calls went was not measured (%s)\n",
 			latency__no_inside(l));
+	else
+		absences(l, f);
+	if (latency__no_wakers(l) && !latency__no_inside(l))
+		fprintf(f, "  note: who ended waits in futexes was not seen (%s)\n", latency__no_wakers(l));
+	if (l->m->waits.cut)
+		fprintf(f, "  note: of calls with more than %d waits in futexes %s are left out\n",
+			FUTEX_WAITS_MAX, fmt_count(n, l->m->waits.cut));
 	if (latency__no_device(l))
 		fprintf(f, "  note: calls to the start on the GPU: not measured (%s)\n",
 			latency__no_device(l));
@@ -312,6 +336,10 @@ int latency_text(struct latency *l, FILE *f)
 	histograms(l, f, color);
 	if (!rc)
 		rc = table(l, "starts", f, color);
+	if (!rc)
+		rc = table(l, "locks", f, color);
+	if (!rc)
+		rc = table(l, "wakers", f, color);
 	for (unsigned p = 0; !rc && p < LAT_POPULATIONS; p++) {
 		if (!latency__shown(l, p))
 			continue;

@@ -37,6 +37,7 @@ void latency__close(struct latency *l)
 		lat_group__clear(&l->api[i]);
 	lat_kernels__clear(l);
 	lat_streams__free(l->streams);
+	lat_locks__clear(&l->locks);
 	hmap__clear(&l->threads);
 	free(l->api);
 	free(l->api_wanted);
@@ -74,6 +75,21 @@ const char *latency__no_inside(const struct latency *l)
 	if (!l->in.breakdowns)
 		return "recorded without --latency";
 	return NULL;
+}
+
+const char *latency__no_wakers(const struct latency *l)
+{
+	const Gpubpf__Latency *m = l->in.meta->latency;
+
+	if (latency__no_inside(l) || l->in.waits)
+		return latency__no_inside(l);
+	for (size_t i = 0; m && i < m->n_absent; i++)
+		if (!strcmp(m->absent[i]->what, "wakers"))
+			return m->absent[i]->why;
+	for (size_t i = 0; m && i < m->n_cause; i++)
+		if (!strcmp(m->cause[i], "wakers"))
+			return NULL;
+	return "recorded by a gpubpf that did not ask";
 }
 
 static bool has_calls(const struct latency *l, unsigned population)
