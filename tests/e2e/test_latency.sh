@@ -76,6 +76,7 @@ check involuntary true "$(jq -r '[.[].call.involuntary_switches] | add > 3' "$T/
 # New pages.
 doing faults faults:2000
 near page_faults "$(truth faults '$8 + $9')" "$(part faults .faults)"
+near page_faults_on_cpu "$(truth faults '$6')" "$(part faults .ns.on_cpu)"
 
 # A control group's quota, of version 1 or 2.
 quota=

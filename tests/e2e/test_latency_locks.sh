@@ -108,7 +108,8 @@ done
 doing expires expires:20
 kill $hogs
 wait $hogs 2>/dev/null
-check expires_names_nobody '["timeout"]' "$(waits expires 'map(.woken) | unique')"
+# an interrupt that comes upon a thread which a machine keeps its tracers away from is not seen: then nothing is claimed
+check expires_names_nobody true "$(waits expires 'all(.woken == "timeout" or .woken == "unknown") and (map(select(.woken == "timeout")) | length > 10)')"
 check expires_no_waker 0 "$(waits expires 'map(select(has("waker_tid") or has("waker_comm"))) | length')"
 check expires_clocks '["monotonic","realtime","relative"]' "$(waits expires 'map(.limit_clock) | unique')"
 check expires_every_wait 15 "$(waits expires length)"
@@ -121,3 +122,23 @@ check csv "total_ns,longest_ns,waits,calls,pid,futex,api,share,waker" "$("$GPUBP
 sim_record plain --no-shim -- "$SIM/launchloop" --launches 10
 check_has without_latency "waits in futexes: not measured: recorded without --latency" "$("$GPUBPF" latency --csv wakers "$T/plain.gpubpf" 2>&1 >/dev/null)"
 check without_latency_no_section 0 "$("$GPUBPF" latency "$T/plain.gpubpf" | grep -c '^Locks\|^Who ended')"
+
+# ---- A ring that is full: the losses are counted and named ----
+LD_LIBRARY_PATH=$SIM SIMCUDA_FAST=1 SIMCUDA_DO=cuLaunchKernel:futex:1 "$SIM/launchloop" --launches 1000000 >/dev/null 2>&1 &
+loop=$!
+wait_for 20 grep -q libcuda /proc/$loop/maps
+"$GPUBPF" record -q -f --no-shim --latency --ring-size 64K -o "$T/lost.gpubpf" -p $loop 2>"$T/lost.err" &
+recorder=$!
+wait_for 20 test -s "$T/lost.gpubpf"
+sleep 0.5
+kill -STOP $recorder
+sleep 1
+kill -CONT $recorder
+sleep 0.2
+kill -INT $recorder
+wait $recorder
+kill -9 $loop
+wait $loop 2>/dev/null
+check lost_ones_are_counted true "$(inspect lost '.counters.global.waker_lost > 0 and .file.records.futex_waits > 0')"
+check lost_ones_are_named "incomplete waker_lost" "$(inspect lost '"\(.verdict) \([.reasons[] | select(.code == "waker_lost") | .code] | add)"')"
+check_has lost_ones_in_words "waits in a futex, and who ended them, found no room in the ring" "$("$GPUBPF" latency "$T/lost.gpubpf")"

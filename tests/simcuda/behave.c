@@ -41,6 +41,7 @@
 #include <unistd.h>
 
 #define PAGE 4096u
+#define READ_NS 500000
 #define SETTLE_MS 5 /* until another thread is blocked where it should be */
 
 struct helper {
@@ -86,7 +87,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void usage_read(struct usage *u)
+static void usage_try(struct usage *u)
 {
 	char text[96] = "";
 	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -100,6 +101,18 @@ static void usage_read(struct usage *u)
 	getrusage(RUSAGE_THREAD, &u->ru);
 	u->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	u->t = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* At one moment: a thread that loses its processor between the first and the last of it tries again. */
+static void usage_read(struct usage *u)
+{
+	uint64_t before;
+	int tries = 20;
+
+	do {
+		before = clock_ns(CLOCK_MONOTONIC);
+		usage_try(u);
+	} while (u->t - before > READ_NS && --tries);
 }
 
 static void start(struct helper *h, void *(*fn)(void *), unsigned ms)
