@@ -62,7 +62,8 @@ static const struct opt options[] = {
 	{ 0, "latency", OPT_FLAG, NULL, O(latency),
 	  "Beside each call, where its time went and that since the thread's call before it: on a processor, waiting for "
 	  "one, put aside by its control group's quota, or blocked, by what it had asked the kernel for (futex, ioctl on the GPU's devices, other "
-	  "ioctl, poll, sleep, page fault); with counts of switches, migrations and page faults. Measures every call "
+	  "ioctl, poll, sleep, page fault); with counts of switches, migrations and page faults; and who ended each wait in a "
+	  "futex inside a call. Measures every call "
 	  "to its return unless --returns says otherwise.",
 	  0, NULL, 0, NULL },
 	{ 0, "returns", OPT_UINT, "N", O(returns),
