@@ -14,6 +14,12 @@
 #include "maps.h"
 #include "util/err.h"
 
+#ifdef __aarch64__
+#define COUNT_IS_THE_TASKS true
+#else
+#define COUNT_IS_THE_TASKS false
+#endif
+
 static bool has_member(const struct btf *btf, const char *type, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
@@ -76,18 +82,17 @@ static int64_t percpu_offset(const struct btf *btf, const char *name, const char
  */
 static void find_preempt_count(const struct btf *btf, struct attach_latency *l)
 {
-#ifdef __aarch64__
-	(void)btf;
-	l->wakers = true;
-#else
 	int64_t rq = percpu_offset(btf, "runqueues", NULL);
 	int64_t count = percpu_offset(btf, "__preempt_count", NULL);
 
+	if (COUNT_IS_THE_TASKS) {
+		l->wakers = true;
+		return;
+	}
 	if (count < 0)
 		count = percpu_offset(btf, "pcpu_hot", "preempt_count");
 	l->wakers = rq >= 0 && count >= 0 && rq != count && has_member(btf, "cfs_rq", "rq");
 	l->preempt_count_from_rq = l->wakers ? count - rq : 0;
-#endif
 }
 
 /* Major numbers by name, as /proc/devices has them: "195 nvidia-frontend", "507 nvidia-uvm" … */
