@@ -274,6 +274,7 @@ T(malformed_records)
 		{ "api beyond the counters", 1, 104, GPUBPF_API_MAX, 6, 0, 1 },
 		{ "task too short", 2, 64, 0, 0, 0, 1 },
 		{ "xid too short", 3, 104, 0, 0, 0, 1 },
+		{ "wait in a futex too short", 6, 96, 0, 0, 0, 1 },
 		{ "no record promised", 1, 104, 0, 6, 0, 0 },
 		{ "unknown kind of size 0", 99, 0, 0, 0, 0, 1 },
 	};
