@@ -201,7 +201,7 @@ struct drain {
 
 static int on_record(const struct gpubpf_rec *rec, void *arg)
 {
-	if (rec->kind != GPUBPF_REC_LATENCY)
+	if (rec->kind != GPUBPF_REC_LATENCY && rec->kind != GPUBPF_REC_WAKER)
 		atomic_fetch_add_explicit(&((struct drain *)arg)->records, 1, memory_order_relaxed);
 	return 0;
 }
