@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,79 +10,46 @@
 
 #include "record/recorder.h"
 #include "record/target.h"
+#include "record_opts.h"
 #include "util/err.h"
 #include "util/fmt.h"
 
 struct record_opts {
-	struct opt_list pids, libcuda, cupti;
-	const char *output, *shim;
-	unsigned long long returns, duration, calls, init_timeout, warmup, ring_size, max_threads, compress;
-	int system, force, follow, entry_only, latency, no_shim, no_host, require_ready, quiet, verbose;
-	enum attach_method method;
+	struct record_common c; /* first */
+	struct opt_list cupti;
+	const char *output;
+	unsigned long long calls, init_timeout, warmup, compress;
+	int force, entry_only, no_host, require_ready, quiet;
 };
-
-static int parse_method(const char *arg, void *dst, struct err *err)
-{
-	for (enum attach_method m = 0; m < ATTACH_METHODS; m++) {
-		if (strcmp(arg, attach_method_names[m]) == 0) {
-			*(enum attach_method *)dst = m;
-			return 0;
-		}
-	}
-	return err_set(err, -EINVAL, "unknown attach method \"%s\": auto, session, multi, perf or percall",
-		       arg);
-}
-
-#define RETURNS_DEFAULT 64
-#define RETURNS_NOT_GIVEN ULLONG_MAX
 
 #define O(field) offsetof(struct record_opts, field)
 
 static const struct opt options[] = {
-	{ 'p', "pid", OPT_LIST, "PID", O(pids),
-	  "Record these live processes (comma separated, or several -p).", 0, NULL, 0, NULL },
-	{ 'a', "all", OPT_FLAG, NULL, O(system), "Record every process that uses the driver.", 0, NULL, 0,
-	  NULL },
+	RECORD_OPT_TARGETS,
 	{ 'o', "output", OPT_STRING, "FILE", O(output),
 	  "The capture file; \"-\" is standard output. Without it: gpubpf-DATE-TIME.gpubpf in this directory.",
 	  0, NULL, 0, NULL },
 	{ 'f', "force", OPT_FLAG, NULL, O(force), "Replace an existing capture file.", 0, NULL, 0, NULL },
-	{ 'd', "duration", OPT_DURATION, "TIME", O(duration), "End after this time (10s, 250ms, 5m).", 0,
-	  NULL, 0, NULL },
+	RECORD_OPT_DURATION,
 	{ 0, "calls", OPT_UINT, "N", O(calls), "End once this many calls are recorded.", 0, NULL, 0, NULL },
-	{ 0, "no-follow", OPT_FLAG, NULL, O(follow),
-	  "Do not record children. With a single -p the probes then stand in that process alone; otherwise they stand "
-	  "in every process that maps the same libcuda, which costs one that is not recorded a trap a call: 0.5 to 0.8 us on "
-	  "an H200 machine, several in some virtual machines.",
-	  1, NULL, 0, NULL },
+	RECORD_OPT_FOLLOW,
 	{ 0, "entry-only", OPT_FLAG, NULL, O(entry_only),
 	  "Probe entries alone: no results, durations, returned pointers or nesting, at a lower cost.", 0,
 	  NULL, 0, NULL },
-	{ 0, "latency", OPT_FLAG, NULL, O(latency),
+	{ 0, "latency", OPT_FLAG, NULL, RECORD_O(latency),
 	  "Beside each call, where its time went and that since the thread's call before it: on a processor, waiting for "
 	  "one, put aside by its control group's quota, or blocked, by what it had asked the kernel for (futex, ioctl on the GPU's devices, other "
 	  "ioctl, poll, sleep, page fault); with counts of switches, migrations and page faults; and who ended each wait in a "
 	  "futex inside a call. Measures every call "
 	  "to its return unless --returns says otherwise.",
 	  0, NULL, 0, NULL },
-	{ 0, "returns", OPT_UINT, "N", O(returns),
-	  "Of kernel launches that follow each other within 20 us, measure about one in N to its return (drawn at random); "
-	  "each one is counted and recorded. 1 measures all, at a higher cost to a thread that only launches. Where the kernel "
-	  "has no session probes all are measured.",
-	  0, NULL, 1, "64" },
-	{ 0, "libcuda", OPT_LIST, "PATH", O(libcuda),
-	  "Probe this file as well, if it is not found by itself.", 0, NULL, 0, NULL },
-	{ 0, "no-shim", OPT_FLAG, NULL, O(no_shim),
-	  "The host observer alone: no shim is put into the command or attached to.", 0, NULL, 0, NULL },
+	RECORD_OPT_HOST,
 	{ 0, "no-host", OPT_FLAG, NULL, O(no_host),
 	  "The device observer alone: no probe is put into libcuda. What a launch costs is then CUPTI's part alone; a launch "
 	  "that left no trace on the device cannot be told from one that was captured into a graph, and nothing stands "
 	  "against what CUPTI says.",
 	  0, NULL, 0, NULL },
-	{ 0, "shim", OPT_STRING, "PATH", O(shim),
-	  "This file of the shim: a launched command gets a copy of it instead of the one inside this program; in live "
-	  "processes it is attached to, whatever it is called.",
-	  0, NULL, 0, NULL },
+	RECORD_OPT_SHIM,
 	{ 0, "cupti", OPT_LIST, "KIND", O(cupti),
 	  "More of what CUPTI can record of a launched command: latency (times of queueing and submission), sync, memory, "
 	  "overhead, external (ids that the application gives CUPTI for its calls, as profilers inside it do), nvtx (its NVTX ranges and marks, "
@@ -103,57 +69,13 @@ static const struct opt options[] = {
 	  "End with status 3, and leave no capture file, unless capture was ready in every process before CUDA was used. The "
 	  "command runs to its end all the same.",
 	  0, NULL, 0, NULL },
-	{ 0, "ring-size", OPT_SIZE, "SIZE", O(ring_size),
-	  "Room for records between kernel and gpubpf, for when records are lost for lack of it.", 0, NULL, 1,
-	  "16M" },
-	{ 0, "max-threads", OPT_UINT, "N", O(max_threads),
-	  "Room for calls of this many threads at the same time.", 0, NULL, 1, "16384" },
-	{ 0, "attach", OPT_CALL, "METHOD", O(method),
-	  "How to probe: session (Linux 6.13), multi (6.6), perf (5.15), percall (older); auto takes the first that works.",
-	  0, parse_method, 1, "auto" },
+	RECORD_OPT_ROOM,
 	{ 0, "compress", OPT_UINT, "LEVEL", O(compress), "zstd level of the file, 0 for none.", 0, NULL, 1,
 	  "1" },
 	{ 'q', "quiet", OPT_FLAG, NULL, O(quiet), "Say nothing but errors.", 0, NULL, 0, NULL },
-	{ 'v', "verbose", OPT_FLAG, NULL, O(verbose), "Show what libbpf and the kernel's verifier say.", 0,
-	  NULL, 0, NULL },
+	RECORD_OPT_VERBOSE,
 	{ 0 },
 };
-
-static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level;
-	return vfprintf(stderr, fmt, ap);
-}
-
-static int drop_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level;
-	(void)fmt;
-	(void)ap;
-	return 0;
-}
-
-static void say(const char *line, void *arg)
-{
-	(void)arg;
-	fputs("gpubpf: ", stderr);
-	fmt_put_safe(stderr, line); /* names of files and commands are in it */
-	fputc('\n', stderr);
-}
-
-static int fail(const struct err *err, int e)
-{
-	fputs("gpubpf record: ", stderr);
-	fmt_put_safe(stderr, err->msg[0] ? err->msg : strerror(-e));
-	fputc('\n', stderr);
-	return 1;
-}
-
-static int usage(const char *message)
-{
-	fprintf(stderr, "gpubpf record: %s\nTry `gpubpf record --help`.\n", message);
-	return 2;
-}
 
 static const char *default_output(char *buf, size_t n)
 {
@@ -210,52 +132,32 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 	const struct shimfile_image image = shim_image();
 	char name[64];
 	struct recorder_opts r = {
-		.pids = pids,
-		.npids = o->pids.n,
-		.command = command,
-		.system = o->system,
-		.follow = o->follow,
 		.output = o->output ? o->output : default_output(name, sizeof(name)),
 		.file = { .force = o->force, .zstd_level = (int)o->compress },
-		.attach = {
-			.method = o->method,
-			.ring_bytes = o->ring_size,
-			.max_threads = (uint32_t)o->max_threads,
-			.trace_all = o->system,
-			.entry_only = o->entry_only,
-			.measure_one_of = (uint32_t)o->returns,
-			.latency = o->latency,
-			.shim = !o->no_shim,
-			.shim_by_pid = !o->system,
-			.init_apart = r.command != NULL,
-		},
-		.libcuda = o->libcuda.items,
-		.nlibcuda = o->libcuda.n,
-		.no_shim = o->no_shim,
 		.no_host = o->no_host,
 		.shim_image = &image,
-		.shim_path = o->shim,
 		.cupti_kinds = kinds[0] ? kinds : NULL,
 		.init_timeout_ns = o->init_timeout,
 		.warmup_ns = o->warmup,
 		.require_ready = o->require_ready,
-		.duration_ns = o->duration,
 		.max_calls = o->calls,
-		.say = o->quiet ? NULL : say,
+		.say = o->quiet ? NULL : record_say,
 	};
 	struct recorder_result res;
 	struct err err = { "" };
 	int e;
 
-	libbpf_set_print(o->verbose ? print_libbpf : drop_libbpf);
+	record_common_fill(&r, &o->c, pids, command);
+	r.attach.entry_only = o->entry_only;
+	record_libbpf_prints(o->c.verbose);
 	e = recorder_run(&r, &res, &err);
 	if (!o->quiet && res.end_reason && !res.not_ready)
 		print_summary(&res, r.output);
-	if (o->verbose && res.end_reason)
+	if (o->c.verbose && res.end_reason)
 		fprintf(stderr, "gpubpf: attached by %s in %.1f ms, detached in %.1f ms\n", res.method,
 			(double)res.attach_ns / 1e6, (double)res.detach_ns / 1e6);
 	if (e)
-		return fail(&err, e);
+		return record_failed("record", &err, e);
 	if (res.not_ready) {
 		fprintf(stderr,
 			"gpubpf record: capture was not shown to be ready before CUDA was used: no file is left\n");
@@ -271,27 +173,22 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 	const char *wrong = "";
 	size_t at;
 
-	if (!!o->pids.n + !!o->system + command != 1)
-		return "one of -p PID, -a, or a command is needed";
+	wrong = record_common_refuse(&o->c, command);
+	if (wrong)
+		return wrong;
 	if (o->compress > 19)
 		return "--compress takes 0 to 19";
-	if (!o->returns || o->returns > 1000000)
-		return "--returns takes 1 to 1000000";
-	if (o->ring_size && (o->ring_size < 4096 || o->ring_size > 1ull << 30))
-		return "--ring-size takes 4K to 1G";
-	if (o->max_threads > 1u << 20)
-		return "--max-threads takes up to 1048576";
-	if (o->no_shim && (o->shim || o->cupti.n))
+	if (o->c.no_shim && (o->c.shim || o->cupti.n))
 		return "--shim and --cupti are for the shim, which --no-shim leaves out";
-	if (o->no_shim && o->no_host)
+	if (o->c.no_shim && o->no_host)
 		return "--no-shim and --no-host together leave no observer";
-	if (o->latency && (o->no_host || o->entry_only))
+	if (o->c.latency && (o->no_host || o->entry_only))
 		return "--latency measures calls to their returns: not with --no-host or --entry-only";
-	if (o->no_host && (o->libcuda.n || o->calls || o->entry_only || o->returns != RETURNS_DEFAULT))
+	if (o->no_host && (o->c.libcuda.n || o->calls || o->entry_only || o->c.returns != RETURNS_DEFAULT))
 		return "--libcuda, --calls, --entry-only and --returns are for the host observer, which --no-host leaves out";
-	if ((o->init_timeout || o->warmup) && (!command || o->no_shim))
+	if ((o->init_timeout || o->warmup) && (!command || o->c.no_shim))
 		return "--init-timeout and --warmup are for a launched command with the shim";
-	if (o->require_ready && (o->no_shim || o->no_host))
+	if (o->require_ready && (o->c.no_shim || o->no_host))
 		return "--require-ready is for both observers: not with --no-shim or --no-host";
 	if (o->init_timeout > 86400000000000ull || o->warmup > 86400000000000ull)
 		return "--init-timeout and --warmup take up to a day";
@@ -311,7 +208,7 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 
 static int run(int argc, char **argv)
 {
-	struct record_opts o = { .follow = 1, .compress = 1, .returns = RETURNS_NOT_GIVEN };
+	struct record_opts o = { .c = RECORD_COMMON_INIT, .compress = 1 };
 	struct err err = { "" };
 	const char *wrong;
 	pid_t *pids = NULL;
@@ -325,13 +222,13 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "gpubpf record: %s\n", err.msg);
 		return 2;
 	}
-	if (o.returns == RETURNS_NOT_GIVEN)
-		o.returns = o.latency ? 1 : RETURNS_DEFAULT;
+	if (o.c.returns == RETURNS_NOT_GIVEN)
+		o.c.returns = o.c.latency ? 1 : RETURNS_DEFAULT;
 	wrong = refuse(&o, rest < argc, kinds, sizeof(kinds));
 	if (wrong)
-		status = usage(wrong);
-	else if ((e = targets_parse(&o.pids, &pids, &err)))
-		status = e == -EINVAL ? usage(err.msg) : fail(&err, e);
+		status = record_usage("record", wrong);
+	else if ((e = targets_parse(&o.c.pids, &pids, &err)))
+		status = e == -EINVAL ? record_usage("record", err.msg) : record_failed("record", &err, e);
 	else
 		status = record(&o, pids, rest < argc ? argv + rest : NULL, kinds);
 	free(pids);

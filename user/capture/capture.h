@@ -41,6 +41,22 @@ struct capture_writer_opts {
 };
 
 /*
+ * Takes what would be written, as it comes, instead of a file: live views. Each returns 0 or a negative errno, which
+ * is the writer's from then on. A record is whole and known (capture_record_check()); others are counted by
+ * capture_writer__unknown().
+ */
+struct capture_sink {
+	int (*meta)(const Gpubpf__Meta *meta, void *arg);
+	int (*counts)(const Gpubpf__Counts *counts, void *arg);
+	int (*record)(const struct gpubpf_rec *rec, void *arg);
+	int (*footer)(const Gpubpf__Footer *footer, void *arg); /* nothing comes behind it */
+	void *arg;
+};
+/* A writer to a sink, which must outlive it. 0 or -ENOMEM with a message. */
+int capture_writer__to(const struct capture_sink *sink, struct capture_writer **out, struct err *err);
+uint64_t capture_writer__unknown(const struct capture_writer *w); /* 0 with a file: a reader says it */
+
+/*
  * Creates the file (mode 0600, O_NOFOLLOW) and writes its header. `o` NULL: no force, zstd level 1, 256 KiB.
  * With `force` the new file takes the old one's name only when its header is written, and only a regular
  * file is replaced. A FIFO or a character device that exists is written to; "-" is standard output.

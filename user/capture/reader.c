@@ -10,6 +10,7 @@
 #include "capture/capture.h"
 #include "capture/message.h"
 #include "capture/payload.h"
+#include "capture/record.h"
 #include "capture/scan.h"
 #include "events.h"
 #include "util/err.h"
@@ -277,54 +278,6 @@ static int next_block(struct capture_reader *r, struct err *err)
 	return got;
 }
 
-/* The minimum of a kind; 0: not known here. */
-static size_t record_min(const struct gpubpf_rec *rec)
-{
-	switch (rec->kind) {
-	case GPUBPF_REC_CALL:
-		return sizeof(struct gpubpf_call);
-	case GPUBPF_REC_TASK:
-		return sizeof(struct gpubpf_task);
-	case GPUBPF_REC_XID:
-		return sizeof(struct gpubpf_xid);
-	case GPUBPF_REC_SHIM:
-		return sizeof(struct gpubpf_shim);
-	case GPUBPF_REC_LATENCY:
-		return sizeof(struct gpubpf_latency);
-	case GPUBPF_REC_WAKER:
-		return sizeof(struct gpubpf_waker);
-	default:
-		return 0;
-	}
-}
-
-static bool call_right(const struct gpubpf_call *c)
-{
-	if (c->nwords != GPUBPF_WORDS_SHORT && c->nwords != GPUBPF_WORDS_MAX)
-		return false;
-	return c->api < GPUBPF_API_MAX && sizeof(*c) + 8u * c->nwords + (uint64_t)c->nblob <= c->size;
-}
-
-static bool shim_right(const struct gpubpf_shim *s)
-{
-	return s->probe < GPUBPF_PROBES && s->count <= s->sent && (s->item_size || !s->count) &&
-	       sizeof(*s) + (uint64_t)s->item_size * s->count <= s->size;
-}
-
-static bool latency_right(const struct gpubpf_latency *l)
-{
-	return !(l->flags & GPUBPF_LATENCY_OFF) || l->size >= sizeof(struct gpubpf_latency_long);
-}
-
-static bool record_right(const struct gpubpf_rec *rec)
-{
-	if (rec->kind == GPUBPF_REC_CALL)
-		return call_right((const void *)rec);
-	if (rec->kind == GPUBPF_REC_LATENCY)
-		return latency_right((const void *)rec);
-	return rec->kind != GPUBPF_REC_SHIM || shim_right((const void *)rec);
-}
-
 static void end_texts(uint8_t *rec, uint16_t kind)
 {
 	if (kind == GPUBPF_REC_TASK) {
@@ -348,17 +301,18 @@ static int take_record(struct capture_reader *r, const struct gpubpf_rec **rec)
 {
 	uint8_t *p = (uint8_t *)r->block + r->at; /* the payload's buffer is the reader's own */
 	const struct gpubpf_rec *head = (const struct gpubpf_rec *)p;
-	size_t left = r->end - r->at, min;
+	size_t left = r->end - r->at;
+	int known;
 
 	if (r->left == 0 || left < sizeof(*head) || head->size < sizeof(*head) || (head->size & 7) ||
 	    head->size > left)
 		return -EBADMSG;
-	min = record_min(head);
-	if (head->size < min || !record_right(head))
-		return -EBADMSG;
+	known = capture_record_check(head);
+	if (known < 0)
+		return known;
 	r->at += head->size;
 	r->left--;
-	if (min == 0) {
+	if (!known) {
 		r->status.unknown_records++;
 		return 0;
 	}

@@ -13,6 +13,7 @@
 
 #include "capture/capture.h"
 #include "capture/format.h"
+#include "capture/record.h"
 #include "events.h"
 #include "util/crc32c.h"
 #include "util/err.h"
@@ -24,6 +25,7 @@
 #define HEAD sizeof(struct capture_block_header)
 
 struct capture_writer {
+	const struct capture_sink *sink; /* instead of all that follows up to `bytes` */
 	int fd;
 	bool regular; /* can be cut back and synced */
 	int error;    /* of the write that failed; 0: alive */
@@ -38,7 +40,7 @@ struct capture_writer {
 	uint8_t *packed; /* room for a header, then the compressed payload */
 	size_t packed_capacity;
 	uint64_t bytes, records, blocks; /* in the file */
-	uint64_t dropped;
+	uint64_t dropped, unknown;
 	uint64_t dropped_calls[GPUBPF_API_MAX];
 	uint64_t dropped_items[GPUBPF_PROBES];
 };
@@ -254,7 +256,7 @@ int capture_writer__flush(struct capture_writer *w, struct err *err)
 
 	if (w->error)
 		return dead(w, err);
-	if (w->fill == HEAD)
+	if (w->sink || w->fill == HEAD)
 		return 0;
 	h.count = w->count;
 	h.first_ns = w->first_ns;
@@ -267,6 +269,32 @@ int capture_writer__flush(struct capture_writer *w, struct err *err)
 	return 0;
 }
 
+/* What the sink made of it. */
+static int given(struct capture_writer *w, int r, struct err *err)
+{
+	if (!r)
+		return 0;
+	w->error = r;
+	err_set(&w->why, r, "taking the records in: %s", strerror(-r));
+	return dead(w, err);
+}
+
+static int give_record(struct capture_writer *w, const struct gpubpf_rec *rec, struct err *err)
+{
+	int known = w->error ? 0 : capture_record_check(rec);
+
+	if (w->error) {
+		count_drop(w, rec);
+		return dead(w, err);
+	}
+	if (known <= 0) {
+		w->unknown++;
+		return 0;
+	}
+	w->records++;
+	return given(w, w->sink->record(rec, w->sink->arg), err);
+}
+
 int capture_writer__record(struct capture_writer *w, const struct gpubpf_rec *rec, uint64_t t_ns,
 			   struct err *err)
 {
@@ -275,6 +303,8 @@ int capture_writer__record(struct capture_writer *w, const struct gpubpf_rec *re
 
 	if (__builtin_expect(size < sizeof(*rec) || (size & 7), 0))
 		return err_set(err, -EINVAL, "a record of %zu bytes: records are multiples of 8 bytes", size);
+	if (w->sink)
+		return give_record(w, rec, err);
 	if (__builtin_expect(w->error || w->fill + size > w->capacity, 0)) {
 		r = capture_writer__flush(w, err);
 		if (r) {
@@ -315,12 +345,20 @@ static int write_message(struct capture_writer *w, uint16_t kind, const Protobuf
 
 int capture_writer__meta(struct capture_writer *w, const Gpubpf__Meta *meta, struct err *err)
 {
-	return w->error ? dead(w, err) : write_message(w, CAPTURE_BLOCK_META, &meta->base, err);
+	if (w->error)
+		return dead(w, err);
+	if (w->sink)
+		return given(w, w->sink->meta(meta, w->sink->arg), err);
+	return write_message(w, CAPTURE_BLOCK_META, &meta->base, err);
 }
 
 int capture_writer__counts(struct capture_writer *w, const Gpubpf__Counts *counts, struct err *err)
 {
-	return w->error ? dead(w, err) : write_message(w, CAPTURE_BLOCK_COUNTS, &counts->base, err);
+	if (w->error)
+		return dead(w, err);
+	if (w->sink)
+		return given(w, w->sink->counts(counts, w->sink->arg), err);
+	return write_message(w, CAPTURE_BLOCK_COUNTS, &counts->base, err);
 }
 
 static bool out_of_room(int error)
@@ -336,6 +374,8 @@ int capture_writer__finish(struct capture_writer *w, Gpubpf__Footer *footer, str
 
 	if (r && !(w->regular && out_of_room(error)))
 		return r;
+	if (w->sink)
+		return given(w, w->sink->footer(footer, w->sink->arg), err);
 	footer->records = w->records;
 	footer->blocks = w->blocks;
 	if (r) {
@@ -370,6 +410,11 @@ const uint64_t *capture_writer__dropped_calls(const struct capture_writer *w)
 const uint64_t *capture_writer__dropped_items(const struct capture_writer *w)
 {
 	return w->dropped_items;
+}
+
+uint64_t capture_writer__unknown(const struct capture_writer *w)
+{
+	return w->unknown;
 }
 
 uint64_t capture_writer__bytes(const struct capture_writer *w)
@@ -414,6 +459,19 @@ static int prepare(struct capture_writer *w, const char *path, const struct capt
 	w->zstd = w->level ? ZSTD_createCCtx() : NULL;
 	if (!w->path || !w->block || (w->level && (!w->packed || !w->zstd)))
 		return err_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int capture_writer__to(const struct capture_sink *sink, struct capture_writer **out, struct err *err)
+{
+	struct capture_writer *w = calloc(1, sizeof(*w));
+
+	*out = w;
+	if (!w)
+		return err_set(err, -ENOMEM, "out of memory");
+	w->fd = -1;
+	w->fill = HEAD;
+	w->sink = sink;
 	return 0;
 }
 

@@ -71,6 +71,11 @@ void names__free(struct names *n)
 	free(n);
 }
 
+size_t names__size(const struct names *n)
+{
+	return n->handles.n + n->owners.n + n->n;
+}
+
 static int intern(struct names *n, const char *text, bool cut, uint32_t *id)
 {
 	struct name *e, **list;

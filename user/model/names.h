@@ -19,6 +19,7 @@ struct func_ref {
 
 int names__new(struct names **out);
 void names__free(struct names *n);
+size_t names__size(const struct names *n); /* things kept: it only grows */
 /* Takes what a successful call says about names. 0 or -ENOMEM. */
 int names__call(struct names *n, const struct view *v);
 /* What the handle means at t. 0 or -ENOMEM. */

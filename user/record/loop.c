@@ -127,6 +127,7 @@ static void on_event(struct recorder *r, int fd)
 
 static void keep_up(struct recorder *r, uint64_t now)
 {
+	uint64_t every = r->o->counts_ns ? r->o->counts_ns : COUNTS_NS;
 	int e = 0;
 
 	/* before the dead are forgotten */
@@ -142,10 +143,11 @@ static void keep_up(struct recorder *r, uint64_t now)
 		if (!e)
 			e = capture_writer__flush(r->writer, r->err);
 	}
-	if (!e && now - r->last_counts >= COUNTS_NS) {
+	if (!e && now - r->last_counts >= every) {
 		struct recorder_counts *c;
 
-		r->last_counts = now;
+		/* on a grid for who says how often; what was slept over is one */
+		r->last_counts = r->o->counts_ns ? now - (now - r->last_counts) % every : now;
 		if (!recorder_counts_read(r, &c)) {
 			e = capture_writer__counts(r->writer, recorder_counts_message(c), r->err);
 			recorder_counts_free(c);
@@ -208,11 +210,14 @@ int recorder_turn(struct recorder *r, int ms)
 int recorder_loop(struct recorder *r)
 {
 	while (!r->end) {
-		int e = recorder_turn(r, wait_ms(r, recorder_now()));
+		const char *why = r->o->turn ? r->o->turn(r->o->turn_arg) : NULL;
+		int e = why ? 0 : recorder_turn(r, wait_ms(r, recorder_now()));
 		uint64_t now = recorder_now();
 
 		if (e)
 			return e;
+		if (why && !r->end)
+			r->end = why;
 		if (r->write_error && !r->end)
 			r->end = "write error";
 		if (r->o->require_ready && recorder_gate_failed(r) && !r->end)

@@ -153,7 +153,8 @@ static int begin(struct recorder *r)
 	int e;
 
 	r->start = recorder_now();
-	e = capture_writer__open(r->o->output, &r->o->file, &r->writer, r->err);
+	e = r->o->sink ? capture_writer__to(r->o->sink, &r->writer, r->err)
+		       : capture_writer__open(r->o->output, &r->o->file, &r->writer, r->err);
 	if (!e)
 		e = recorder_describe(r);
 	if (!e && attach__entry_only(r->attach, &unsafe) && unsafe)
@@ -182,6 +183,8 @@ static int begin(struct recorder *r)
 		e = launch_release(&r->launch, r->o->command[0], r->err);
 	if (r->o->duration_ns)
 		r->deadline = recorder_now() + r->o->duration_ns;
+	if (r->o->counts_ns)
+		r->last_counts = recorder_now();
 	return e;
 }
 
@@ -247,7 +250,7 @@ static void discard_output(struct recorder *r)
 {
 	struct stat st;
 
-	if (strcmp(r->o->output, "-") != 0 && !lstat(r->o->output, &st) && S_ISREG(st.st_mode))
+	if (!r->o->sink && strcmp(r->o->output, "-") != 0 && !lstat(r->o->output, &st) && S_ISREG(st.st_mode))
 		unlink(r->o->output);
 }
 

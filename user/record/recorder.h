@@ -23,6 +23,12 @@ struct recorder_opts {
 	bool follow;    /* children too */
 	const char *output;
 	struct capture_writer_opts file;
+	const struct capture_sink *sink; /* instead of the file */
+	uint64_t
+		counts_ns; /* between two blocks of counters, the first so long after the beginning; 0: a second */
+	/* Between turns, every 10 ms or so, from the beginning on (NULL: nobody): a reason to end, or NULL. */
+	const char *(*turn)(void *arg);
+	void *turn_arg;
 	struct attach_opts attach;
 	const char **libcuda; /* more files to probe, beside those that are found */
 	size_t nlibcuda;
