@@ -26,7 +26,7 @@ const char *record_common_refuse(const struct record_common *o, bool command)
 {
 	if (!!o->pids.n + !!o->system + command != 1)
 		return "one of -p PID, -a, or a command is needed";
-	if (!o->returns || o->returns > 1000000)
+	if (o->returns != RETURNS_NOT_GIVEN && (!o->returns || o->returns > 1000000))
 		return "--returns takes 1 to 1000000";
 	if (o->ring_size && (o->ring_size < 4096 || o->ring_size > 1ull << 30))
 		return "--ring-size takes 4K to 1G";
