@@ -143,6 +143,7 @@ static void over(struct top_feed *f, uint32_t tgid)
 		*at = s->next_live;
 		for (unsigned i = 0; i < 16; i++)
 			f->loss[i] += s->losses[i] + s->past_losses[i];
+		f->missing += top_shim__missing(s);
 		s->gone = f->number + 1;
 		s->next_live = f->gone;
 		f->gone = s;
@@ -317,6 +318,26 @@ static void on_hello(struct top_feed *f, struct top_shim **s, const struct gpubp
 		(*s)->monotonic = h->time_source == GPUBPF_TIME_MONOTONIC;
 }
 
+static void arrived(struct top_shim *s, unsigned probe, uint64_t sequence)
+{
+	if (!s->run[probe].got++ || sequence < s->run[probe].first)
+		s->run[probe].first = sequence;
+	if (sequence >= s->run[probe].next)
+		s->run[probe].next = sequence + 1;
+}
+
+uint64_t top_shim__missing(const struct top_shim *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < GPUBPF_PROBES; i++) {
+		uint64_t all = s->run[i].next - s->run[i].first;
+
+		n += all > s->run[i].got ? all - s->run[i].got : 0;
+	}
+	return n;
+}
+
 int top_shim_batch(struct top_feed *f, const struct gpubpf_shim *b)
 {
 	static const size_t sizes[GPUBPF_PROBES] = GPUBPF_ITEM_SIZES;
@@ -325,10 +346,7 @@ int top_shim_batch(struct top_feed *f, const struct gpubpf_shim *b)
 
 	if (!s)
 		return f->nshims >= TOP_SHIMS ? 0 : -ENOMEM;
-	if (b->sequence > s->next[b->probe] && s->next[b->probe])
-		f->missing += b->sequence - s->next[b->probe];
-	if (b->sequence >= s->next[b->probe])
-		s->next[b->probe] = b->sequence + 1;
+	arrived(s, b->probe, b->sequence);
 	if (b->item_size < sizes[b->probe]) {
 		f->bad_items += b->count;
 		return 0;

@@ -107,17 +107,21 @@ static void shim_losses(struct top_feed *f)
 }
 
 /* What is missing here alone, and would not be in a capture. */
-static void own_losses(struct top_feed *f, const Gpubpf__Counts *c)
+static void own_losses(struct top_feed *f, const Gpubpf__Counts *c, bool end)
 {
-	uint64_t lost_hits = 0;
+	uint64_t lost_hits = 0, gap = f->missing, seen = f->missing_seen;
 	size_t first_kept;
 
 	for (size_t i = 0; i < c->n_probe; i++)
 		lost_hits += c->probe[i]->lost_hits + c->probe[i]->faults;
-	if (f->missing > lost_hits)
-		lost(f, "device_gap", f->missing - lost_hits,
+	for (const struct top_shim *s = f->shims; s; s = s->next_live)
+		gap += top_shim__missing(s);
+	f->missing_seen = gap;
+	gap = gap < seen || end ? gap : seen; /* what is new may still be on its way */
+	if (gap > lost_hits)
+		lost(f, "device_gap", gap - lost_hits,
 		     "%" PRIu64 " batches of the device observer are missing from their sequence",
-		     f->missing - lost_hits);
+		     gap - lost_hits);
 	lost(f, "refused", f->refused,
 	     "%" PRIu64 " entry points could not be armed: their calls are not counted", f->refused);
 	lost(f, "device_bad_items", f->bad_items, "%" PRIu64 " items of the device observer cannot be used",
@@ -191,7 +195,7 @@ void top_view__ledger(struct top_feed *f, const Gpubpf__Counts *c, bool end)
 				lost(f, l->reason[i].code, l->reason[i].count ? l->reason[i].count : 1, "%s",
 				     l->reason[i].text);
 		shim_losses(f);
-		own_losses(f, c);
+		own_losses(f, c, end);
 		since(f);
 		judge(f, l, end);
 	}

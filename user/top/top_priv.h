@@ -12,7 +12,7 @@
 #define TOP_KEYS 8192               /* kernels, threads: of one window */
 #define TOP_NAMES_BYTES (16u << 20) /* of kernels, all processes together */
 #define TOP_SHIMS 4096              /* processes with a device observer */
-#define TOP_SPANS 65536             /* of a device and window */
+#define TOP_SPANS 262144            /* of a device and window */
 #define TOP_FORGET 400000           /* processes, threads and functions: then all is forgotten */
 
 /* ---- The host's window ---- */
@@ -49,7 +49,9 @@ struct top_shim { /* a program of a process, from its first word to its end */
 	unsigned reason;
 	int64_t offset; /* CLOCK_MONOTONIC - CUPTI's clock */
 	uint64_t losses[16], past_losses[16];
-	uint64_t next[GPUBPF_PROBES]; /* sequence */
+	struct {
+		uint64_t first, next, got; /* sequence numbers: batches pass each other on their way */
+	} run[GPUBPF_PROBES];
 	uint64_t devices;             /* seen so far: bits */
 	struct top_name *names;       /* by id */
 	struct top_shim *next_live;
@@ -106,7 +108,8 @@ struct top_feed {
 	struct top_window *windows; /* earliest first */
 	bool over;                  /* nothing runs any more */
 	size_t nshims;
-	uint64_t names_bytes, names_lost, bad_times, no_clock, late, late_ns, shims_lost, bad_items, missing;
+	uint64_t names_bytes, names_lost, bad_times, no_clock, late, late_ns, shims_lost, bad_items;
+	uint64_t missing, missing_seen; /* batches: of processes that are gone; of all, when the interval before ended */
 	uint64_t executions;
 	uint64_t loss[16]; /* of sessions that are over, by enum gpubpf_shim_loss */
 	bool shim_there;   /* a file of it was attached to */
@@ -135,6 +138,7 @@ void top_window__drop(struct top_window *w);
 void top_shims_sweep(struct top_feed *f, bool all);
 /* Its kernels' names, as far as known: NULL. */
 const char *top_shim__name(const struct top_shim *s, uint32_t id);
+uint64_t top_shim__missing(const struct top_shim *s); /* batches, by their numbers */
 /* ns in which anything ran on it. */
 uint64_t top_dev__busy(struct top_dev *d);
 
