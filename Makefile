@@ -41,7 +41,8 @@ IS_CLANG := $(findstring clang,$(CC))
 WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 # No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
-BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW)
+BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW) \
+	$(if $(HAVE_CURSES),-DHAVE_CURSES)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
 COMMA := ,
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -52,7 +53,13 @@ BPF_CFLAGS = -g -O2 -Wall -Wextra -Werror -target bpf -D__TARGET_ARCH_$(BPF_ARCH
 DW_LIBS := -ldw -lelf -lz -lzstd -llzma -lbz2
 HAVE_DW := $(shell t=$$(mktemp) && echo 'int dwfl_begin(void); int main(void) { return dwfl_begin(); }' | \
 	$(CC) -w -static -x c - -o "$$t" $(DW_LIBS) 2>/dev/null && echo yes; rm -f "$$t")
-LIBS := -lbpf $(if $(HAVE_DW),-Wl$(COMMA)--as-needed $(DW_LIBS)) -lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
+# The screen of `top` likewise; without ncurses it is plain lines.
+CURSES_LIBS := -lncursesw -ltinfo
+HAVE_CURSES := $(shell t=$$(mktemp) && echo 'int newterm(void); int main(void) { return newterm(); }' | \
+	$(CC) -w -static -x c - -o "$$t" $(CURSES_LIBS) 2>/dev/null && \
+	$(CC) -fsyntax-only -include curses.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
+LIBS := -lbpf $(if $(HAVE_DW)$(HAVE_CURSES),-Wl$(COMMA)--as-needed) $(if $(HAVE_DW),$(DW_LIBS)) $(if $(HAVE_CURSES),$(CURSES_LIBS)) \
+	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
 LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)

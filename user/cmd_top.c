@@ -119,7 +119,8 @@ static void show_kept(struct live *l)
 	l->streams.kept = NULL;
 }
 
-static void give_terminal(struct live *l)
+/* From here on we write to it again; a command that still runs has the rest of it when it has ended. */
+static void leave_screen(struct live *l)
 {
 	top_screen__close(l->screen);
 	l->screen = NULL;
@@ -132,7 +133,6 @@ static void give_terminal(struct live *l)
 		close(l->streams.was[fd]);
 		l->streams.was[fd] = -1;
 	}
-	show_kept(l);
 	if (l->streams.in)
 		fclose(l->streams.in);
 	if (l->streams.out)
@@ -214,10 +214,7 @@ static int on_footer(const Gpubpf__Footer *f, void *arg)
 	int e = top_feed__end(l->feed, f->counts);
 
 	/* the recorder may still wait for the command */
-	if (l->screen) {
-		top_screen__close(l->screen);
-		l->screen = NULL;
-	}
+	leave_screen(l);
 	return e;
 }
 
@@ -284,7 +281,8 @@ static int finish(struct live *l, const struct recorder_result *res, int e, cons
 {
 	bool was_screen = l->on_screen;
 
-	give_terminal(l);
+	leave_screen(l);
+	show_kept(l);
 	for (size_t i = 0; i < l->nsaid; i++) {
 		record_say(l->said[i], NULL);
 		free(l->said[i]);
@@ -384,7 +382,7 @@ const struct verb verb_top = {
 		"two observers are held against each other only when a capture is read.\n\n"
 		"On a terminal it is a screen: 1 to 6 choose the table, arrows and page keys move in it, s sorts by the next "
 		"column, p pauses (the recording goes on), q ends. What a launched command writes to the terminal is kept, and "
-		"shown when the screen is gone. Elsewhere, with --lines, and where TERM or the locale does not do, it is plain "
+		"shown when both are gone; it reads nothing from there. Elsewhere, with --lines, and where TERM or the locale does not do, it is plain "
 		"lines: one block for each interval, each line with the word of its section first, in columns whose names stay.\n\n"
 		"Rates, failures and losses are of the interval itself, by counters in the kernel that never lose. Launches are "
 		"calls, also those that were captured into a graph. Times and waits are of the calls that returned in it: a call that waits for a "

@@ -170,13 +170,11 @@ static void judge(struct top_feed *f, const struct ledger *l, bool end)
 	} else if (worst) {
 		snprintf(v->verdict, sizeof(v->verdict), "incomplete%s: %s%s", so_far, worst->text, also);
 	} else {
-		snprintf(
-			v->verdict, sizeof(v->verdict),
-			"uncontradicted%s: %" PRIu64 " calls counted by the host observer%s; %s", so_far,
-			l->total.calls, left,
-			v->has_device
-				? "the device observer's records are shown beside them, not held against them"
-				: "no device observer");
+		snprintf(v->verdict, sizeof(v->verdict),
+			 "uncontradicted%s: %" PRIu64 " calls counted by the host observer%s; %s", so_far,
+			 l->total.calls, left,
+			 v->has_device ? "the device observer's records are shown, not held against them"
+				       : "no device observer");
 	}
 }
 

@@ -52,8 +52,8 @@ struct top_shim { /* a program of a process, from its first word to its end */
 	struct {
 		uint64_t first, next, got; /* sequence numbers: batches pass each other on their way */
 	} run[GPUBPF_PROBES];
-	uint64_t devices;             /* seen so far: bits */
-	struct top_name *names;       /* by id */
+	uint64_t devices;       /* seen so far: bits */
+	struct top_name *names; /* by id */
 	struct top_shim *next_live;
 	uint64_t gone; /* tick; 0: lives */
 };
@@ -109,7 +109,8 @@ struct top_feed {
 	bool over;                  /* nothing runs any more */
 	size_t nshims;
 	uint64_t names_bytes, names_lost, bad_times, no_clock, late, late_ns, shims_lost, bad_items;
-	uint64_t missing, missing_seen; /* batches: of processes that are gone; of all, when the interval before ended */
+	uint64_t missing,
+		missing_seen; /* batches: of processes that are gone; of all, when the interval before ended */
 	uint64_t executions;
 	uint64_t loss[16]; /* of sessions that are over, by enum gpubpf_shim_loss */
 	bool shim_there;   /* a file of it was attached to */
