@@ -144,7 +144,7 @@ static void over(struct top_feed *f, uint32_t tgid)
 		for (unsigned i = 0; i < 16; i++)
 			f->loss[i] += s->losses[i] + s->past_losses[i];
 		f->missing += top_shim__missing(s);
-		s->gone = f->number + 1;
+		s->gone = f->serials;
 		s->next_live = f->gone;
 		f->gone = s;
 		return;
@@ -159,10 +159,8 @@ void top_shim_task(struct top_feed *f, const struct gpubpf_task *t)
 
 void top_shims_sweep(struct top_feed *f, bool all)
 {
-	uint64_t ticks = 3 + f->o.lag / f->o.interval;
-
 	for (struct top_shim **at = &f->gone, *s; (s = *at);) {
-		if (!all && f->number < s->gone + ticks) {
+		if (!all && f->windows && f->windows->serial <= s->gone) {
 			at = &s->next_live;
 			continue;
 		}

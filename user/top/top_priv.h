@@ -55,7 +55,7 @@ struct top_shim { /* a program of a process, from its first word to its end */
 	uint64_t devices;       /* seen so far: bits */
 	struct top_name *names; /* by id */
 	struct top_shim *next_live;
-	uint64_t gone; /* tick; 0: lives */
+	uint64_t gone; /* the last window there was when it ended */
 };
 
 struct top_span {
@@ -76,7 +76,7 @@ struct top_run {         /* a kernel in a window */
 };
 
 struct top_window {
-	uint64_t start, end;
+	uint64_t start, end, serial;
 	struct hmap devs, runs;
 	struct top_run others; /* runs is full */
 	uint64_t executions;
@@ -108,6 +108,7 @@ struct top_feed {
 	struct top_window *windows; /* earliest first */
 	bool over;                  /* nothing runs any more */
 	size_t nshims;
+	uint64_t serials; /* of windows */
 	uint64_t names_bytes, names_lost, bad_times, no_clock, late, late_ns, shims_lost, bad_items;
 	uint64_t missing,
 		missing_seen; /* batches: of processes that are gone; of all, when the interval before ended */
@@ -135,7 +136,7 @@ int top_dev__span(struct top_dev *d, uint64_t start, uint64_t end); /* of the wi
 /* Nothing runs behind `now`. */
 int top_device__close(struct top_feed *f, uint64_t now);
 void top_window__drop(struct top_window *w);
-/* Processes that ended `lag` and more ago. */
+/* Forgets processes that ended, once their windows are shown. */
 void top_shims_sweep(struct top_feed *f, bool all);
 /* Its kernels' names, as far as known: NULL. */
 const char *top_shim__name(const struct top_shim *s, uint32_t id);

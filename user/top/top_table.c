@@ -72,6 +72,9 @@ static uint64_t value(const struct top_view *v, enum top_table t, unsigned colum
 {
 	const struct top_kernel *k = t == TOP_KERNELS ? kernel(v, i) : NULL;
 
+	/* all others stand last */
+	if ((t == TOP_KERNELS && i == v->nkernels) || (t == TOP_APIS && !v->api[i].symbol[0]))
+		return 0;
 	switch (t * 8 + column) {
 	case TOP_KERNELS * 8 + 0:
 		return v->by_gpu ? k->ns : 0;

@@ -8,12 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct top_window *window_new(uint64_t start, uint64_t end)
+static struct top_window *window_new(struct top_feed *f, uint64_t start, uint64_t end)
 {
 	struct top_window *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
+	w->serial = ++f->serials;
 	w->start = start;
 	w->end = end;
 	hmap__init(&w->devs, 16, sizeof(struct top_dev));
@@ -38,14 +39,14 @@ static int first(struct top_feed *f)
 	if (f->windows || f->over)
 		return 0;
 	end = f->start + f->o.interval * (lag / f->o.interval + 1) - lag;
-	f->windows = window_new(0, end);
+	f->windows = window_new(f, 0, end);
 	return f->windows ? 0 : -ENOMEM;
 }
 
 static struct top_window *after(struct top_feed *f, struct top_window *w)
 {
 	if (!w->next)
-		w->next = window_new(w->end, w->end + f->o.interval);
+		w->next = window_new(f, w->end, w->end + f->o.interval);
 	return w->next;
 }
 
@@ -115,7 +116,8 @@ static void compact(struct top_dev *d)
 {
 	uint64_t gap = 0;
 
-	qsort(d->span, d->n, sizeof(*d->span), by_start);
+	if (d->n)
+		qsort(d->span, d->n, sizeof(*d->span), by_start);
 	d->n = unite(d->span, d->n, 0, &d->unsure);
 	/* far more of them than anybody can keep: the shortest gaps go first, and how much they are is kept */
 	for (gap = 64; d->n > TOP_SPANS / 2; gap *= 2)
@@ -149,7 +151,8 @@ uint64_t top_dev__busy(struct top_dev *d)
 {
 	uint64_t sum = 0, none = 0;
 
-	qsort(d->span, d->n, sizeof(*d->span), by_start);
+	if (d->n)
+		qsort(d->span, d->n, sizeof(*d->span), by_start);
 	d->n = unite(d->span, d->n, 0, &none);
 	for (size_t i = 0; i < d->n; i++)
 		sum += d->span[i].end - d->span[i].start;
