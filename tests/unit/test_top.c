@@ -420,6 +420,29 @@ T(a_kernel_over_several_windows_is_busy_in_each_and_counted_once)
 	CHECK(w.executions == 1 && w.busy == 1400 * MS && !loss("late"));
 }
 
+T(at_the_end_nothing_is_held_back)
+{
+	begin();
+	called(LAUNCH, 3);
+	arm(7, 0);
+	named(7, 1, "kernel");
+	ran(7, 100, 300, 1, 1, 900);
+	ran(7, 1100, 1300, 1, 1, 1500);
+	ran(7, 2100, 2110, 1, 1, 2200);
+	tick(S);
+	tick(2 * S);
+	CHECK(w.views == 2 && !w.view->last);
+	end(2 * S + 200 * MS);
+	CHECK(w.views == 4 && w.view->more && w.view->gpu_at == 2 * S && w.view->gpu_length == 200 * MS);
+	CHECK(w.view->nkernels == 1 && w.view->kernel[0].launches == 1);
+	CHECK(w.kernels == 3 && w.executions == 3 && w.busy == 410 * MS && w.launches == 3);
+	begin();
+	called(LAUNCH, 3);
+	tick(S);
+	end(2 * S);
+	CHECK(w.views == 2 && !w.view->more);
+}
+
 T(what_comes_late_is_counted_and_in_no_busy_time)
 {
 	begin();

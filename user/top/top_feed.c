@@ -341,6 +341,9 @@ static int tick(struct top_feed *f, const Gpubpf__Counts *c, bool end)
 	if (e)
 		return e;
 	top_view__ledger(f, c, end);
+	/* without the device's figures there is nothing to say of its other windows */
+	while (!f->view.has_device && (w = top_window__take(f, until)))
+		top_window__drop(w);
 	f->view.last = end && !f->windows;
 	f->o.view(&f->view, f->o.arg);
 	window_clear(f);

@@ -195,6 +195,8 @@ static void keep_kernels(struct top_view *v, struct named *rows, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct top_kernel *k = i < TOP_ROWS ? &v->kernel[i] : &v->other_kernels;
 
+		if (i < TOP_ROWS)
+			memset(k, 0, sizeof(*k));
 		k->launches += rows[i].launches;
 		k->ns += rows[i].ns;
 		if (i < TOP_ROWS)
