@@ -54,6 +54,33 @@ static uint64_t rnd(void)
 	return seed ^= seed << 17;
 }
 
+T(sizes_that_lie_are_refused)
+{
+	struct gpubpf_name n = { .id = 1, .parts = 1, .len = sizeof(n.text) + 40 };
+	struct gpubpf_activity a = {
+		.kind = GPUBPF_ACTIVITY_KERNEL, .start = START, .end = START + 5, .name = 1
+	};
+
+	begin();
+	called(LAUNCH, 1);
+	arm(7, 0);
+	memset(n.text, 'x', sizeof(n.text));
+	batch(GPUBPF_PROBE_NAMES, 7, 0, &n, sizeof(n), 1);
+	n.id = 2;
+	n.parts = 3;
+	n.part = 3;
+	n.len = 4;
+	batch(GPUBPF_PROBE_NAMES, 7, 0, &n, sizeof(n), 1);
+	batch(GPUBPF_PROBE_ACTIVITY, 7, 900 * MS, &a, sizeof(a), 1);
+	batch(GPUBPF_PROBE_ACTIVITY, 7, 900 * MS, &a, sizeof(a) - 8, 1);
+	tick(S);
+	tick(2 * S);
+	CHECK(w.view->nkernels == 1 && w.view->kernel[0].launches == 1);
+	CHECK(!strcmp(w.view->kernel[0].name, "<no name yet: 1 of process 7>"));
+	CHECK(loss("device_bad_items") && loss("device_bad_items")->total == 1);
+	end(3 * S);
+}
+
 T(what_a_process_makes_up_breaks_nothing)
 {
 	static const size_t sizes[GPUBPF_PROBES] = GPUBPF_ITEM_SIZES;
