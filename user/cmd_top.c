@@ -21,6 +21,11 @@
 #define INTERVAL_MIN 100000000ull
 #define INTERVAL_MAX 3600000000000ull
 #define SAID_MAX 16
+#ifdef HAVE_CURSES
+#define NO_SCREEN ""
+#else
+#define NO_SCREEN " This gpubpf was built without ncurses and has nothing else."
+#endif
 
 struct top_opts {
 	struct record_common c; /* first */
@@ -36,8 +41,8 @@ static const struct opt options[] = {
 	{ 'i', "interval", OPT_DURATION, "SECONDS", O(interval), "What each view is of (0.1 s to an hour).",
 	  0, NULL, 1, "1" },
 	{ 0, "lines", OPT_FLAG, NULL, O(lines),
-	  "A block of plain lines for each interval, as when standard output is no terminal.", 0, NULL, 0,
-	  NULL },
+	  "A block of plain lines for each interval, as when standard output is no terminal." NO_SCREEN, 0,
+	  NULL, 0, NULL },
 	{ 0, "no-latency", OPT_FLAG, NULL, O(no_latency),
 	  "Leave the kernel's account of where the time of calls went out, at a lower cost: no waits are shown.",
 	  0, NULL, 0, NULL },

@@ -156,7 +156,7 @@ P=$!
 sleep 1
 check screen_q "0 sane" "$(on q 24x100 wait:launches sleep:1.5 key:q -- -i 0.3 --shim "$SHIM" -p $P)"
 check screen_is_left "1 1" "$(has_left q)"
-for part in "launches " "busy, 1" "lost: nothing known" "uncontradicted so far" "empty_kernel" "q quit" "1 kernels"; do
+for part in "launches " "busy, 1" " of GPU 0 (pid " "lost: nothing known" "uncontradicted so far" "empty_kernel" "q quit" "1 kernels"; do
 	check_has "screen_shows: $part" "$part" "$(cat "$T/q.text")"
 done
 check_has screen_last_word "ended by: quit" "$(tail -n 1 "$T/q.text")"

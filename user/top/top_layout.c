@@ -108,9 +108,9 @@ static void put_gpus(struct page *p, const struct top_view *v)
 		return;
 	}
 	for (size_t i = 0; i < v->ngpus && at < sizeof(line) - 64; i++)
-		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%u of %u %s", i ? ", " : "",
-				       v->gpu[i].device, v->gpu[i].pid,
-				       fmt_percent(busy, (double)v->gpu[i].busy / (double)v->gpu_length));
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%s of GPU %u (pid %u)", i ? ", " : "",
+				       fmt_percent(busy, (double)v->gpu[i].busy / (double)v->gpu_length),
+				       v->gpu[i].device, v->gpu[i].pid);
 	put(p, TOP_PLAIN, "GPU busy, %s ago: %s%s%s",
 	    fmt_ns(ago, v->at + v->length - v->gpu_at - v->gpu_length), at ? line : "nothing ran yet",
 	    v->device_absent[0] ? "; absent: " : "", v->device_absent);
