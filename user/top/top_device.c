@@ -22,21 +22,18 @@ struct top_name {
 	UT_hash_handle hh;
 };
 
-static void name_free(struct top_feed *f, struct top_shim *s, struct top_name *n)
-{
-	HASH_DEL(s->names, n);
-	f->names_bytes -= n->raw ? (size_t)n->parts * PART : n->text ? strlen(n->text) : 0;
-	free(n->raw);
-	free(n->text);
-	free(n);
-}
-
 static void shim_free(struct top_feed *f, struct top_shim *s)
 {
-	struct top_name *n, *next;
+	struct top_name *n = s->names, *next;
 
-	HASH_ITER (hh, s->names, n, next)
-		name_free(f, s, n);
+	HASH_CLEAR(hh, s->names);
+	for (; n; n = next) {
+		next = n->hh.next;
+		f->names_bytes -= n->raw ? (size_t)n->parts * PART : n->text ? strlen(n->text) : 0;
+		free(n->raw);
+		free(n->text);
+		free(n);
+	}
 	free(s);
 }
 

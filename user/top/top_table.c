@@ -67,21 +67,24 @@ static uint64_t mean(uint64_t ns, uint64_t n)
 	return n ? ns / n : 0;
 }
 
+static uint64_t kernel_value(const struct top_view *v, unsigned column, const struct top_kernel *k)
+{
+	if (column == 1)
+		return k->launches;
+	if (!v->by_gpu)
+		return 0;
+	return column ? mean(k->ns, k->launches) : k->ns;
+}
+
 /* What stands in a column that is sorted by, the largest first; 0 where the order is the view's own. */
 static uint64_t value(const struct top_view *v, enum top_table t, unsigned column, size_t i)
 {
-	const struct top_kernel *k = t == TOP_KERNELS ? kernel(v, i) : NULL;
-
 	/* all others stand last */
 	if ((t == TOP_KERNELS && i == v->nkernels) || (t == TOP_APIS && !v->api[i].symbol[0]))
 		return 0;
+	if (t == TOP_KERNELS)
+		return kernel_value(v, column, kernel(v, i));
 	switch (t * 8 + column) {
-	case TOP_KERNELS * 8 + 0:
-		return v->by_gpu ? k->ns : 0;
-	case TOP_KERNELS * 8 + 1:
-		return k->launches;
-	case TOP_KERNELS * 8 + 2:
-		return v->by_gpu ? mean(k->ns, k->launches) : 0;
 	case TOP_APIS * 8 + 0:
 		return v->api[i].ns;
 	case TOP_APIS * 8 + 1:

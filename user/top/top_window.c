@@ -116,8 +116,9 @@ static void compact(struct top_dev *d)
 {
 	uint64_t gap = 0;
 
-	if (d->n)
-		qsort(d->span, d->n, sizeof(*d->span), by_start);
+	if (!d->span)
+		return;
+	qsort(d->span, d->n, sizeof(*d->span), by_start);
 	d->n = unite(d->span, d->n, 0, &d->unsure);
 	/* far more of them than anybody can keep: the shortest gaps go first, and how much they are is kept */
 	for (gap = 64; d->n > TOP_SPANS / 2; gap *= 2)
@@ -134,7 +135,7 @@ int top_dev__span(struct top_dev *d, uint64_t start, uint64_t end)
 	}
 	if (d->n == TOP_SPANS)
 		compact(d);
-	if (d->n == d->room) {
+	if (!d->span || d->n == d->room) {
 		size_t room = d->room ? d->room * 2 : 64;
 		struct top_span *grown = realloc(d->span, room * sizeof(*grown));
 
@@ -151,8 +152,9 @@ uint64_t top_dev__busy(struct top_dev *d)
 {
 	uint64_t sum = 0, none = 0;
 
-	if (d->n)
-		qsort(d->span, d->n, sizeof(*d->span), by_start);
+	if (!d->span)
+		return 0;
+	qsort(d->span, d->n, sizeof(*d->span), by_start);
 	d->n = unite(d->span, d->n, 0, &none);
 	for (size_t i = 0; i < d->n; i++)
 		sum += d->span[i].end - d->span[i].start;
