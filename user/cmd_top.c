@@ -44,7 +44,8 @@ static const struct opt options[] = {
 	  "A block of plain lines for each interval, as when standard output is no terminal." NO_SCREEN, 0,
 	  NULL, 0, NULL },
 	{ 0, "no-latency", OPT_FLAG, NULL, O(no_latency),
-	  "Leave the kernel's account of where the time of calls went out, at a lower cost: no waits are shown.",
+	  "Leave the kernel's account of where the time of calls went out, at a lower cost: no waits are shown, and of launches in a row "
+	  "those of --returns are measured, not all.",
 	  0, NULL, 0, NULL },
 	RECORD_OPT_FOLLOW,
 	RECORD_OPT_HOST,

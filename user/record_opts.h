@@ -33,8 +33,8 @@ struct record_common {
 /* clang-format off */
 #define RECORD_OPT_TARGETS \
 	{ 'p', "pid", OPT_LIST, "PID", RECORD_O(pids), \
-	  "Record these live processes (comma separated, or several -p).", 0, NULL, 0, NULL }, \
-	{ 'a', "all", OPT_FLAG, NULL, RECORD_O(system), "Record every process that uses the driver.", 0, NULL, 0, NULL }
+	  "These live processes (comma separated, or several -p).", 0, NULL, 0, NULL }, \
+	{ 'a', "all", OPT_FLAG, NULL, RECORD_O(system), "Every process that uses the driver.", 0, NULL, 0, NULL }
 #define RECORD_OPT_DURATION \
 	{ 'd', "duration", OPT_DURATION, "TIME", RECORD_O(duration), "End after this time (10s, 250ms, 5m).", 0, \
 	  NULL, 0, NULL }
