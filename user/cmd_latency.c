@@ -15,11 +15,12 @@
 #define SLOWEST_DEFAULT 3
 #define SLOWEST_MAX 100 /* each call of the file is held against each of them */
 #define ROWS_DEFAULT 10
+#define IDLE_DEFAULT 10000 /* ns */
 
 struct latency_args {
-	int json;
+	int json, same_devices;
 	const char *csv, *svg;
-	unsigned long long slowest, rows, from, to;
+	unsigned long long slowest, rows, from, to, idle;
 	struct opt_list apis, kernels, pids, tids;
 };
 
@@ -63,9 +64,23 @@ static const struct opt latency_opts_table[] = {
 	  .type = OPT_UINT,
 	  .arg = "N",
 	  .offset = O(slowest),
-	  .help = "How many of the slowest calls to tell as a time line, at most 100.",
+	  .help = "How many of the slowest calls, and of the longest gaps of GPUs, to tell as a time line, at most 100.",
 	  .has_default = 1,
 	  .default_text = "3" },
+	{ .name = "idle",
+	  .type = OPT_DURATION,
+	  .arg = "DURATION",
+	  .offset = O(idle),
+	  .help = "Say what kept a GPU waiting of times in which it ran nothing that are so long or longer, 0 for all; the shorter "
+		  "ones are counted.",
+	  .has_default = 1,
+	  .default_text = "10us" },
+	{ .name = "same-devices",
+	  .type = OPT_FLAG,
+	  .offset = O(same_devices),
+	  .help = "Take devices of the same number in several processes for one GPU: it is idle when none of them uses it, and "
+		  "whoever launches next is looked for in all of them. On a machine with one GPU that is so without the "
+		  "option." },
 	{ .name = "rows",
 	  .type = OPT_UINT,
 	  .arg = "N",
@@ -81,7 +96,8 @@ static const struct opt latency_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "TABLE",
 	  .offset = O(csv),
-	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, locks, wakers, parts, differences or slowest." },
+	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, locks, wakers, parts, differences, slowest, "
+		  "idle_devices, idle, idle_apis or idle_gaps." },
 	{ .name = "svg",
 	  .type = OPT_STRING,
 	  .arg = "FILE",
@@ -137,6 +153,8 @@ static int prepare(struct run_state *s, struct err *err)
 	s->o.nkernels = a->kernels.n;
 	s->o.slowest = a->slowest;
 	s->o.rows = a->rows;
+	s->o.idle = a->idle;
+	s->o.same_devices = a->same_devices;
 	if (a->csv)
 		rc = find_table(a->csv, &s->table, err);
 	if (!rc)
@@ -173,7 +191,8 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 		if (l->in.ledger.verdict < LEDGER_UNCONTRADICTED)
 			fprintf(stderr, "gpubpf: %s\n", line);
 		if (latency__no_device(l))
-			fprintf(stderr, "gpubpf: calls to the start on the GPU: not measured: %s\n",
+			fprintf(stderr,
+				"gpubpf: calls to the start on the GPU, and its idle time: not measured: %s\n",
 				latency__no_device(l));
 		if (latency__no_wakers(l) &&
 		    (!strcmp(s->table->s.name, "locks") || !strcmp(s->table->s.name, "wakers")))
@@ -192,9 +211,11 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	struct run_state s = {
-		.args = { .slowest = SLOWEST_DEFAULT, .rows = ROWS_DEFAULT, .from = ~0ull, .to = ~0ull }
-	};
+	struct run_state s = { .args = { .slowest = SLOWEST_DEFAULT,
+					 .rows = ROWS_DEFAULT,
+					 .from = ~0ull,
+					 .to = ~0ull,
+					 .idle = IDLE_DEFAULT } };
 	struct latency l = { 0 };
 	struct err err = { 0 };
 	int rest, rc, status;
@@ -224,7 +245,7 @@ out:
 const struct verb verb_latency = {
 	.name = "latency",
 	.synopsis = "[OPTIONS] FILE",
-	.summary = "why calls took long, and their work long to start on the GPU",
+	.summary = "why calls took long, their work long to start on the GPU, and what kept the GPU waiting",
 	.text = "Reads a whole capture and prints its verdict first, then how long calls took from entry to return, how long "
 		"it was from a call to the start of the first thing that it started on the GPU, where that time went, on "
 		"average and for the slowest 1 %, what slow calls are more often than the others, and the slowest calls as "
@@ -243,6 +264,13 @@ const struct verb verb_latency = {
 		"own time limit; or an interrupt, where nobody is named. It is seen who woke a thread. That the waker had held a "
 		"lock follows for a mutex, of which it is the last holder, and not for a condition variable. Without a device observer nothing is known of "
 		"starts, and the output says so.\n\n"
+		"A GPU is idle when none of its streams runs anything. Each such time, from what ended to what started next, is blamed "
+		"on the thread whose call asked for the latter, with what it did until that call returned: in which calls it was, and "
+		"in them and outside of them on which cause it spent the time; what is left, from the return to the start, is "
+		"submission. Causes are known of captures made with `record --latency`. A call, or a time between two, "
+		"of which only some was in the gap is shared out by overlap, and the output says of how much that holds. The parts "
+		"add up to the idle time. Nobody is blamed for what no call is recorded for, for the time between the nodes of one "
+		"graph, and for the time before the first and behind the last thing that ran.\n\n"
 		"Slow calls are those from a threshold on that one call in a hundred reaches at most, unless more calls are "
 		"within 1 % of the longest. Percentiles are within 1 %; counts, sums and the bars of histograms are exact.",
 	.examples =
@@ -250,6 +278,7 @@ const struct verb verb_latency = {
 		"gpubpf latency --kernel gemm -n 10 run.gpubpf\tlaunches of kernels with gemm in their name\n"
 		"gpubpf latency --api 'cuMemcpy*' run.gpubpf\tcopies\n"
 		"gpubpf latency --from 10s --to 12s --json run.gpubpf\ttwo seconds, for programs\n"
+		"gpubpf latency --csv idle --idle 1ms run.gpubpf\twhat kept the GPU waiting, gaps of 1 ms and more\n"
 		"gpubpf latency --svg run.svg run.gpubpf\ta picture too\n",
 	.opts = latency_opts_table,
 	.run = run,

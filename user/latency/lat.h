@@ -21,6 +21,7 @@
 #include "join/join.h"
 #include "latency/breakdown.h"
 #include "latency/futexes.h"
+#include "latency/lat_idle.h"
 #include "latency/lat_math.h"
 #include "model/launches.h"
 #include "model/model.h"
@@ -133,6 +134,8 @@ struct latency_opts {
 	uint64_t from, to; /* ns since the start of the capture; entries of calls */
 	uint64_t slowest;  /* stories of each measure */
 	uint64_t rows;     /* of a table in text; 0: all */
+	uint64_t idle;     /* ns: shorter gaps of a device are only counted */
+	bool same_devices; /* a device has one number in all processes */
 };
 
 struct lat_picks { /* slowest first */
@@ -179,6 +182,7 @@ struct latency {
 	struct lat_picks picks[LAT_MEASURES][LAT_POPULATIONS];
 	struct lat_story *story;
 	size_t nstories;
+	struct lat_idle idle;
 };
 
 /* Opens and reads the whole capture. What fails leaves it so that latency__close() is right. */
@@ -222,6 +226,15 @@ enum lat_call_flag {
 	LAT_CALL_OPEN = 8,
 	LAT_CALL_PICKED = 16, /* one of the slowest by its own time */
 };
+
+/* lat_idle_find.c: what ran, for lat_idle; first: of its call. 0 or -ENOMEM. */
+int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, bool wanted, bool first);
+
+/* The number of its entry point as struct latency has it. */
+static inline unsigned lat_api_of(const struct latency *l, const struct join_host_call *c)
+{
+	return c->of_shim ? l->napis + c->population : c->api;
+}
 
 /* lat_kernel.c: launch keys */
 void lat_kernels__begin(struct latency *l);
@@ -322,10 +335,26 @@ int build_lat_wakers(struct latency *l, struct rows *rows);
 int build_lat_split(struct latency *l, struct rows *rows);
 int build_lat_differences(struct latency *l, struct rows *rows);
 int build_lat_slowest(struct latency *l, struct rows *rows);
+int build_idle_devices(struct latency *l, struct rows *rows);
+int build_idle(struct latency *l, struct rows *rows);
+int build_idle_apis(struct latency *l, struct rows *rows);
+int build_idle_gaps(struct latency *l, struct rows *rows);
+/* lat_idle_tables.c */
+extern const struct column lat_idle_device_columns[], lat_idle_columns[], lat_idle_api_columns[],
+	lat_idle_gap_columns[];
 
 /* Renderings. 0 or -ENOMEM; whether the stream took it is the caller's to ask. */
 int latency_text(struct latency *l, FILE *f);
 int latency_stories(const struct latency *l, unsigned population, enum lat_measure m, FILE *f, bool color);
+/* The same for a cause of idle time: key, and text with what is known of the process. Written into buf[LAT_IDLE_WORDS]. */
+#define LAT_IDLE_WORDS 128
+const char *lat_idle_key(enum idle_cause c, char *buf);
+const char *lat_idle_text(const struct latency *l, enum idle_cause c, uint32_t tgid, char *buf);
+int latency_table(struct latency *l, const char *name, FILE *f, bool color); /* of latency_sections */
+int latency_idle_text(struct latency *l, FILE *f, bool color);
+int latency_idle_json(const struct latency *l, FILE *f); /* members */
+struct json_t;
+int latency_json_put(FILE *f, const char *lead, struct json_t *v); /* lat_json.c: takes v */
 int latency_json(struct latency *l, FILE *f);
 int latency_json_section(struct latency *l, const struct lat_section *s, FILE *f); /* members */
 int latency_csv(struct latency *l, const struct lat_section *s, FILE *f);

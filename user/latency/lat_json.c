@@ -7,7 +7,7 @@
 #include "inspect/jsonsafe.h"
 #include "latency/lat.h"
 
-static int put(FILE *f, const char *lead, json_t *v)
+int latency_json_put(FILE *f, const char *lead, json_t *v)
 {
 	int rc = -ENOMEM;
 
@@ -135,7 +135,7 @@ static json_t *story(const struct latency *l, const struct lat_story *s)
 static int because(FILE *f, const char *key, const char *why)
 {
 	fprintf(f, ",\n\"%s\":", key);
-	return put(f, "", why ? json_string(why) : json_null());
+	return latency_json_put(f, "", why ? json_string(why) : json_null());
 }
 
 /* What the recorder could not tell of the time inside calls. */
@@ -159,7 +159,7 @@ int latency_json(struct latency *l, FILE *f)
 	int rc;
 
 	fputs("{\"schema\":\"gpubpf.latency/1\",\"gpubpf_version\":\"" GPUBPF_VERSION "\",", f);
-	rc = put(f, "\"file\":", json_safe_string(l->in.path));
+	rc = latency_json_put(f, "\"file\":", json_safe_string(l->in.path));
 	if (!rc)
 		rc = report_verdict_json(&l->in.ledger, f);
 	fprintf(f, ",\n\"calls\":%" PRIu64 ",\"calls_recorded\":%" PRIu64, l->selected, l->m->calls);
@@ -168,23 +168,28 @@ int latency_json(struct latency *l, FILE *f)
 	if (!rc)
 		rc = because(f, "inside_unmeasured_because", latency__no_inside(l));
 	if (!rc)
+		rc = because(f, "idle_unmeasured_because", latency__no_device(l));
+	if (!rc)
 		rc = because(f, "wakers_unmeasured_because", latency__no_wakers(l));
 	if (!rc)
-		rc = put(f, ",\n\"inside_absent\":", absences(l));
+		rc = latency_json_put(f, ",\n\"inside_absent\":", absences(l));
 	fprintf(f, ",\n\"futex_waits_left_out\":%" PRIu64, l->m->waits.cut);
 	fputs(",\n\"sections\":{", f);
 	for (const struct lat_section *s = latency_sections; !rc && s->s.name; s++) {
 		fprintf(f, "%s\"%s\":{", s == latency_sections ? "\n" : ",\n", s->s.name);
-		rc = put(f, "\"population\":", json_string(s->s.population));
+		rc = latency_json_put(f, "\"population\":", json_string(s->s.population));
 		if (!rc && s->s.note)
-			rc = put(f, ",\"note\":", json_string(s->s.note));
+			rc = latency_json_put(f, ",\"note\":", json_string(s->s.note));
 		if (!rc)
 			rc = latency_json_section(l, s, f);
 		putc('}', f);
 	}
 	fputs("},\n\"stories\":[", f);
 	for (size_t i = 0; !rc && i < l->nstories; i++)
-		rc = put(f, i ? ",\n" : "\n", story(l, &l->story[i]));
+		rc = latency_json_put(f, i ? ",\n" : "\n", story(l, &l->story[i]));
+	fputs("],\n\"idle_stories\":[", f);
+	if (!rc)
+		rc = latency_idle_json(l, f);
 	fputs("]}\n", f);
 	return rc;
 }

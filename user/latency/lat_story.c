@@ -125,22 +125,30 @@ static void on_wait(struct latency *l, const struct gpubpf_waker *w)
 	}
 }
 
+static int on_record(struct latency *l, const struct gpubpf_rec *rec)
+{
+	if (l->nstories && rec->kind == GPUBPF_REC_CALL)
+		on_call(l, (const struct gpubpf_call *)rec);
+	else if (l->nstories && rec->kind == GPUBPF_REC_LATENCY)
+		on_breakdown(l, (const struct gpubpf_latency *)rec);
+	else if (l->nstories && rec->kind == GPUBPF_REC_WAKER)
+		on_wait(l, (const struct gpubpf_waker *)rec);
+	return lat_idle__asks(&l->idle) ? lat_idle__record(&l->idle, rec) : 0;
+}
+
 int lat_stories(struct latency *l, struct err *err)
 {
 	const struct gpubpf_rec *rec;
 	int rc = list(l);
 
-	if (!rc && l->nstories)
+	if (!rc && (l->nstories || lat_idle__asks(&l->idle))) {
 		rc = capture_reader__rewind(l->in.reader);
-	if (rc)
-		return err_set(err, rc, "%s: out of memory", l->in.path);
-	while (l->nstories && (rc = capture_reader__next(l->in.reader, &rec, err)) > 0) {
-		if (rec->kind == GPUBPF_REC_CALL)
-			on_call(l, (const struct gpubpf_call *)rec);
-		else if (rec->kind == GPUBPF_REC_LATENCY)
-			on_breakdown(l, (const struct gpubpf_latency *)rec);
-		else if (rec->kind == GPUBPF_REC_WAKER)
-			on_wait(l, (const struct gpubpf_waker *)rec);
+		while (!rc && (rc = capture_reader__next(l->in.reader, &rec, err)) > 0)
+			rc = on_record(l, rec);
+		if (rc < 0 && rc != -ENOMEM)
+			return err_prefix(err, rc, "%s", l->in.path);
 	}
-	return rc < 0 ? err_prefix(err, rc, "%s", l->in.path) : 0;
+	if (!rc)
+		rc = lat_idle__finish(&l->idle);
+	return rc ? err_set(err, rc, "%s: out of memory", l->in.path) : 0;
 }

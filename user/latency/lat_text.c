@@ -42,7 +42,7 @@ static int rows_of(struct latency *l, const struct lat_section *s, struct rows *
 	return 0;
 }
 
-static int table(struct latency *l, const char *name, FILE *f, bool color)
+int latency_table(struct latency *l, const char *name, FILE *f, bool color)
 {
 	const struct lat_section *s = latency_sections;
 	struct rows rows;
@@ -330,16 +330,16 @@ int latency_text(struct latency *l, FILE *f)
 		fputs("\nNo call that was asked for is in this capture.\n", f);
 		return 0;
 	}
-	rc = table(l, "apis", f, color);
+	rc = latency_table(l, "apis", f, color);
 	if (!rc)
-		rc = table(l, "kernels", f, color);
+		rc = latency_table(l, "kernels", f, color);
 	histograms(l, f, color);
 	if (!rc)
-		rc = table(l, "starts", f, color);
+		rc = latency_table(l, "starts", f, color);
 	if (!rc)
-		rc = table(l, "locks", f, color);
+		rc = latency_table(l, "locks", f, color);
 	if (!rc)
-		rc = table(l, "wakers", f, color);
+		rc = latency_table(l, "wakers", f, color);
 	for (unsigned p = 0; !rc && p < LAT_POPULATIONS; p++) {
 		if (!latency__shown(l, p))
 			continue;
@@ -350,5 +350,5 @@ int latency_text(struct latency *l, FILE *f)
 		for (int m = 0; !rc && m < LAT_QUEUE; m++)
 			rc = latency_stories(l, p, (enum lat_measure)m, f, color);
 	}
-	return rc;
+	return rc ? rc : latency_idle_text(l, f, color);
 }

@@ -175,18 +175,13 @@ static void fill_own(const struct walk *w, size_t i, const struct join_activity 
 			fill_pick(w->own[k], i, a, b, part);
 }
 
-static unsigned api_of(const struct latency *l, const struct join_host_call *c)
-{
-	return c->of_shim ? l->napis + c->population : c->api;
-}
-
 static void facts(struct lat_facts *f, const struct walk *w, const struct join_activity *a,
 		  const struct lat_before *b, const struct lat_thread *th, uint32_t kernel)
 {
 	const struct latency *l = w->l;
 	uint8_t flags = !a->call.of_shim ? l->call_flags[a->call.number] : 0;
 
-	lat_facts__add(f, LAT_F_API, api_of(l, &a->call));
+	lat_facts__add(f, LAT_F_API, lat_api_of(l, &a->call));
 	if (kernel)
 		lat_facts__add(f, LAT_F_KERNEL, kernel);
 	lat_facts__add(f, LAT_F_THREAD, th->number);
@@ -209,7 +204,7 @@ static int measure(struct walk *w, enum lat_measure m, const struct join_activit
 		   uint32_t kernel, const uint64_t *part, const struct lat_facts *f)
 {
 	struct latency *l = w->l;
-	int rc = lat_group__add(&l->api[api_of(l, &a->call)], m, ns);
+	int rc = lat_group__add(&l->api[lat_api_of(l, &a->call)], m, ns);
 
 	if (!rc && kernel)
 		rc = lat_group__add(&l->kernel[kernel - 1].group, m, ns);
@@ -230,7 +225,7 @@ static int pick(struct walk *w, size_t i, const struct join_activity *a, const s
 	p->has_ret = a->call.has_return;
 	p->tgid = a->call.proc->tgid;
 	p->tid = a->call.tid;
-	p->api = (uint16_t)api_of(l, &a->call);
+	p->api = (uint16_t)lat_api_of(l, &a->call);
 	p->of_shim = a->call.of_shim;
 	p->kernel = kernel;
 	p->number = a->call.number + 1;
@@ -242,7 +237,8 @@ static int pick(struct walk *w, size_t i, const struct join_activity *a, const s
 static int own_of_shim(struct walk *w, const struct join_activity *a, uint32_t kernel)
 {
 	struct latency *l = w->l;
-	struct lat_group *g = &l->api[api_of(l, &a->call)], *k = kernel ? &l->kernel[kernel - 1].group : NULL;
+	struct lat_group *g = &l->api[lat_api_of(l, &a->call)],
+			 *k = kernel ? &l->kernel[kernel - 1].group : NULL;
 	uint64_t ns = a->call.ret - a->call.entry;
 	bool timed = a->call.has_return && a->call.ret >= a->call.entry;
 	struct lat_facts f = { .n = 0 };
@@ -385,10 +381,13 @@ static int step(struct walk *w, size_t i)
 	join__activity(l->in.join, i, &a);
 	timed = is_timed(&a);
 	rc = is_wanted(w, &a, &wanted, &kernel);
-	if (!rc && wanted)
+	if (!rc && a.has_call)
 		rc = first_of_call(w, a.call.number, &first);
+	if (!rc)
+		rc = lat_idle_ran(l, i, &a, wanted, first);
 	if (rc)
 		return rc;
+	first = first && wanted;
 	if (timed)
 		lat_streams__before(l->streams, a.lane, a.has_call ? a.call.entry : a.call_start, &b);
 	if (first) {
@@ -441,6 +440,7 @@ int lat_walk(struct latency *l)
 	struct walk *w = calloc(1, sizeof(*w));
 	int rc = w ? 0 : -ENOMEM;
 
+	lat_idle__init(&l->idle, l->o.idle, l->o.same_devices || l->in.meta->n_gpu == 1, l->o.slowest);
 	if (rc || !l->in.join)
 		goto out;
 	w->l = l;
@@ -451,6 +451,8 @@ int lat_walk(struct latency *l)
 		rc = list_own(w);
 	for (size_t i = 0; !rc && i < join__activities(l->in.join); i++)
 		rc = step(w, i);
+	if (!rc)
+		rc = lat_idle__ready(&l->idle);
 	if (!rc)
 		count_nothing(l);
 out:

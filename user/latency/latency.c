@@ -38,6 +38,7 @@ void latency__close(struct latency *l)
 	lat_kernels__clear(l);
 	lat_streams__free(l->streams);
 	lat_locks__clear(&l->locks);
+	lat_idle__clear(&l->idle);
 	hmap__clear(&l->threads);
 	free(l->api);
 	free(l->api_wanted);

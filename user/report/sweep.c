@@ -186,6 +186,7 @@ static void keep_gap(struct busy *b, const struct gap *gap)
 int busy__add(struct busy *b, uint64_t start, uint64_t end, uint64_t item)
 {
 	bool first = !b->ran.begun;
+	int rc = 0;
 
 	if (!b->top && b->max) {
 		b->top = calloc(b->max, sizeof(*b->top));
@@ -194,14 +195,18 @@ int busy__add(struct busy *b, uint64_t start, uint64_t end, uint64_t item)
 	}
 	while (b->running && b->ends[0] <= start)
 		sweep__fall(&b->ran, heap_pop(b));
-	if (!first && start > b->last_end)
-		keep_gap(b, &(struct gap){ b->last_end, start, b->last_item, item });
+	if (!first && start > b->last_end) {
+		struct gap gap = { b->last_end, start, b->last_item, item };
+
+		keep_gap(b, &gap);
+		rc = b->on_gap ? b->on_gap(&gap, b->arg) : 0;
+	}
 	sweep__rise(&b->ran, start);
 	if (first || end >= b->last_end) {
 		b->last_end = end;
 		b->last_item = item;
 	}
-	return heap_push(b, end);
+	return rc ? rc : heap_push(b, end);
 }
 
 void busy__finish(struct busy *b)

@@ -51,6 +51,9 @@ struct busy {
 	size_t ntop, max;
 	uint64_t gaps;     /* of all, also the shorter ones */
 	uint64_t gap_time; /* their length */
+	/* NULL, or sees every gap once its end is known; not 0: busy__add() returns it */
+	int (*on_gap)(const struct gap *gap, void *arg);
+	void *arg;
 };
 
 int busy__add(struct busy *b, uint64_t start, uint64_t end, uint64_t item); /* 0 or -ENOMEM */
