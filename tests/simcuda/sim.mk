@@ -21,7 +21,7 @@ SIM_CUPTI_SRC := $(addprefix $(SIM_DIR)/cupti/,core.c callback.c activity.c reco
 SIM_CUPTI_OBJ := $(SIM_CUPTI_SRC:$(SIM_DIR)/%.c=$(SIM)/obj/%.o)
 SIM_HEADERS := $(wildcard $(SIM_DIR)/*.h $(SIM_DIR)/include/*.h $(SIM_DIR)/cudart/*.h $(SIM_DIR)/cupti/*.h) bpf/apis.h $(SIM_DIR)/sim.mk $(B)/.flags
 WORKLOAD_RT := demo firsttouch
-WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated queued
+WORKLOAD_DRIVER := driver_demo launchloop procs longrun annotated queued idler
 WORKLOADS := $(WORKLOAD_RT) $(WORKLOAD_DRIVER) callall
 # Static ones hold the runtime inside, as a default nvcc binary does.
 SIM_ALL := $(SIM)/libcuda.so.1 $(SIM)/libcupti.so.13 $(SIM)/cupti11/libcupti.so.11.0 $(SIM)/libcudart.so.13 $(SIM)/libcudart_static.a $(SIM)/simlog \

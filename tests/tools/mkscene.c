@@ -5,6 +5,8 @@
  *   pid P        tid T        depth D     what the calls that follow have (pid sets tid too)
  *   took NS      result N                 of the next call only; took "open" or "entry" instead of NS
  *   out V        text S       trunc       of the next call only
+ *   inside CAUSE NS · between CAUSE NS    of the next call only, with a breakdown of its time and of that since its thread's
+ *                                         call before it: so much of the cause (breakdown_names[]), the rest on_cpu
  *   SYMBOL [ARG …]                        a call: argument words in order
  *   fork CHILD · exit                     of the process in `pid`
  *   lose SYMBOL                           a call that was counted and found no room in the ring
@@ -18,7 +20,7 @@
  *   clock NS                              a clock pair with this error
  *   name ID TEXT                          of a kernel
  *   module ID CRC BYTES NS                loaded, in so many ns; unload ID
- *   seen WORK                             it saw the call before: launch, graph, copy, set, alloc or sync
+ *   seen WORK [FROM TO]                   it saw the call before: launch, graph, copy, set, alloc or sync; since its entry
  *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set), so long after its entry, for NS
  *       stream S  device D  name ID  grid X  block X  cluster X  registers N  static B  dynamic B  bytes B
  *       copy K (enum gpubpf_copy_kind)  from K  to K (CUpti_ActivityMemoryKind)  peer D  graph G  node N
@@ -33,12 +35,14 @@
 #include "capture/capture.h"
 #include "cmd.h"
 #include "events.h"
+#include "latency/breakdown.h"
 #include "model/apitab.h"
 #include "meta_apis.h"
 #include "usdt/contract.h"
 #include "util/err.h"
 
 #define OBSERVED_MAX 16
+#define THREADS_MAX 16
 
 struct observed { /* a process with the shim in it */
 	uint32_t pid, session, correlation;
@@ -55,6 +59,12 @@ struct scene {
 	uint32_t flags;
 	int32_t result;
 	bool has_out, entry_only, alone, attached;
+	bool has_spent;
+	uint64_t spent[2][BREAKDOWN_CAUSES]; /* inside, between */
+	struct {
+		uint32_t pid, tid;
+		uint64_t ret;
+	} thread[THREADS_MAX];
 	char text[256];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
@@ -87,6 +97,59 @@ static void next_call(struct scene *s)
 	s->result = 0;
 	s->has_out = false;
 	s->text[0] = '\0';
+	s->has_spent = false;
+	memset(s->spent, 0, sizeof(s->spent));
+}
+
+/* ---- Breakdowns ---- */
+
+static void spend(struct scene *s, bool between, char *text)
+{
+	char *cause = strsep(&text, " ");
+
+	for (int i = 0; i < BREAKDOWN_CAUSES; i++)
+		if (strcmp(cause, breakdown_names[i]) == 0)
+			s->spent[between][i] = strtoull(text ? text : "0", NULL, 0);
+	s->has_spent = true;
+}
+
+static void fill_spent(const uint64_t spent[BREAKDOWN_CAUSES], uint64_t ns, struct gpubpf_latency_part *part,
+		       struct gpubpf_latency_off *off)
+{
+	off->runqueue = spent[BREAKDOWN_RUNQUEUE];
+	off->throttled = spent[BREAKDOWN_THROTTLED];
+	for (int i = BREAKDOWN_FUTEX; i <= BREAKDOWN_OTHER; i++)
+		off->blocked[i - BREAKDOWN_FUTEX] = spent[i];
+	part->on_cpu = ns;
+	for (int i = 0; i < BREAKDOWN_CAUSES; i++)
+		part->on_cpu -= spent[i];
+}
+
+static void breakdown(struct scene *s)
+{
+	struct gpubpf_latency_long l = { .head = { .kind = GPUBPF_REC_LATENCY,
+						   .size = sizeof(l),
+						   .flags = GPUBPF_LATENCY_OFF,
+						   .tgid = s->pid,
+						   .tid = s->tid,
+						   .t_entry = s->now,
+						   .t_return = s->now + s->took } };
+	unsigned i = 0;
+
+	while (i < THREADS_MAX - 1 && s->thread[i].tid &&
+	       (s->thread[i].pid != s->pid || s->thread[i].tid != s->tid))
+		i++;
+	if (s->thread[i].tid) {
+		l.head.flags |= GPUBPF_LATENCY_GAP;
+		l.head.t_before = s->thread[i].ret;
+		fill_spent(s->spent[1], s->now - l.head.t_before, &l.head.gap, &l.gap);
+	}
+	s->thread[i].pid = s->pid;
+	s->thread[i].tid = s->tid;
+	s->thread[i].ret = s->now + s->took;
+	fill_spent(s->spent[0], s->took, &l.head.call, &l.call);
+	if (capture_writer__record(s->w, (struct gpubpf_rec *)&l, s->now, &s->err))
+		die(s, "record");
 }
 
 static void count(struct scene *s, uint32_t api)
@@ -135,6 +198,8 @@ static void call(struct scene *s, const char *symbol, char *args)
 	s->took_last = s->took;
 	if (!s->alone)
 		count(s, u.c.api);
+	if (s->has_spent)
+		breakdown(s);
 	if (!s->alone && capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
 		die(s, "record");
 	s->now += s->took + 500;
@@ -231,7 +296,7 @@ static void arm(struct scene *s, unsigned failure)
 	s->now += 100;
 }
 
-static void seen(struct scene *s, const char *work)
+static void seen(struct scene *s, char *text)
 {
 	static const char *const works[] = { "", "launch", "graph", "copy", "set", "alloc", "sync" };
 	struct gpubpf_shim_call c = { .start = s->entry + s->took_last / 10,
@@ -240,7 +305,12 @@ static void seen(struct scene *s, const char *work)
 				      .tid = s->tid,
 				      .domain = GPUBPF_DOMAIN_DRIVER,
 				      .session = observed(s)->session };
+	const char *work = strsep(&text, " "), *from = strsep(&text, " ");
 
+	if (from && text) {
+		c.start = s->entry + strtoull(from, NULL, 0);
+		c.end = s->entry + strtoull(text, NULL, 0);
+	}
 	for (uint8_t i = 1; i < sizeof(works) / sizeof(works[0]); i++)
 		if (strcmp(work, works[i]) == 0)
 			c.work = i;
@@ -422,6 +492,8 @@ static void line(struct scene *s, char *text)
 		s->out = n;
 	} else if (strcmp(verb, "text") == 0) {
 		snprintf(s->text, sizeof(s->text), "%s", text);
+	} else if (strcmp(verb, "inside") == 0 || strcmp(verb, "between") == 0) {
+		spend(s, verb[0] == 'b', text);
 	} else if (strcmp(verb, "trunc") == 0) {
 		s->flags |= GPUBPF_CALL_BLOB_TRUNC;
 	} else if (strcmp(verb, "fork") == 0) {
