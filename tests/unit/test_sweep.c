@@ -184,4 +184,28 @@ T(no_gap_in_one_interval_or_in_none)
 	CHECK(b.gaps == 0 && !b.ran.begun);
 }
 
+static int count_gap(const struct gap *g, void *arg)
+{
+	uint64_t *seen = arg;
+
+	seen[0]++;
+	seen[1] += g->end - g->start;
+	seen[2] = g->before << 8 | g->after;
+	return seen[0] == 3 ? -7 : 0;
+}
+
+T(every_gap_is_told_once_it_has_ended)
+{
+	uint64_t seen[3] = { 0 };
+	struct busy b = { .on_gap = count_gap, .arg = seen };
+
+	CHECK(busy__add(&b, 10, 20, 1) == 0 && busy__add(&b, 15, 40, 2) == 0);
+	CHECK(busy__add(&b, 40, 45, 3) == 0 && !seen[0]);
+	CHECK(busy__add(&b, 50, 55, 4) == 0 && seen[0] == 1 && seen[1] == 5 && seen[2] == (3 << 8 | 4));
+	CHECK(busy__add(&b, 56, 57, 5) == 0 && seen[0] == 2);
+	CHECK(busy__add(&b, 60, 61, 6) == -7);
+	CHECK(b.gaps == 3 && b.gap_time == seen[1] && !b.ntop);
+	busy__clear(&b);
+}
+
 TEST_MAIN

@@ -56,20 +56,25 @@ static struct idle_thread *thread_of(struct lat_idle *s, const struct idle_calle
 	return th;
 }
 
-static struct idle_track *track_of(struct lat_idle *s, struct idle_thread *th, uint32_t device)
+/* *out NULL with rc 0: it has too many. */
+static int track_of(struct lat_idle *s, struct idle_thread *th, uint32_t device, struct idle_track **out)
 {
 	uint64_t key = (uint64_t)th->number << 32 | device;
-	size_t before = s->tracks.n;
-	struct idle_track *tr = hmap__put(&s->tracks, &key);
+	struct idle_track *tr = hmap__get(&s->tracks, &key);
 
-	if (tr && s->tracks.n != before) {
-		tr->number = (uint32_t)before;
-		tr->thread = th->number;
-		tr->device = device;
-		tr->next = th->track;
-		th->track = tr->number + 1;
-	}
-	return tr;
+	*out = tr;
+	if (tr || th->tracks == IDLE_TRACKS_MAX)
+		return 0;
+	*out = tr = hmap__put(&s->tracks, &key);
+	if (!tr)
+		return -ENOMEM;
+	tr->number = (uint32_t)(s->tracks.n - 1);
+	tr->thread = th->number;
+	tr->device = device;
+	tr->next = th->track;
+	th->track = tr->number + 1;
+	th->tracks++;
+	return 0;
 }
 
 static struct idle_api *api_of(struct lat_idle *s, uint32_t device, const struct idle_thread *th,
@@ -149,9 +154,16 @@ static int blame(struct lat_idle *s, struct idle_device *d, struct idle_gap *g, 
 {
 	const struct idle_caller *c = &s->caller;
 	struct idle_thread *th = thread_of(s, c);
-	struct idle_track *tr = th ? track_of(s, th, d->number) : NULL;
-	struct idle_api *a = tr ? api_of(s, d->number, th, c->api) : NULL;
+	struct idle_track *tr = NULL;
+	struct idle_api *a;
+	int rc = th ? track_of(s, th, d->number, &tr) : -ENOMEM;
 
+	if (rc || !tr) {
+		g->why = IDLE_MANY;
+		d->nobody_ns += g->end - g->start;
+		return rc;
+	}
+	a = api_of(s, d->number, th, c->api);
 	if (!a)
 		return -ENOMEM;
 	g->track = tr->number + 1;

@@ -38,6 +38,7 @@ enum idle_cause {
 	IDLE_OTHER_CALL,
 	IDLE_EARLY,      /* started before its call, by the clocks */
 	IDLE_UNWATCHED,  /* the device observer was off in between */
+	IDLE_MANY,       /* its thread waits for more devices than are looked at */
 	IDLE_NOT_CHOSEN, /* not what the reader asked for */
 	IDLE_SHORT,      /* below the threshold */
 	IDLE_CAUSES,
@@ -73,14 +74,16 @@ struct idle_gap {
 	uint8_t story;  /* reference */
 };
 
+#define IDLE_TRACKS_MAX 64 /* of a thread: each of its calls is held against each */
 struct idle_thread {
 	uint64_t key; /* process and tid */
 	uint32_t tgid, tid, number;
 	const struct proc *proc;
 	uint32_t track; /* reference: the first */
-	uint64_t upto;  /* until when it is known what it did */
-	bool of_shim;   /* only its calls for work are known, and nothing of them is in the records */
-	bool is_open;   /* its last call is recorded at its entry alone */
+	uint32_t tracks;
+	uint64_t upto; /* until when it is known what it did */
+	bool of_shim;  /* only its calls for work are known, and nothing of them is in the records */
+	bool is_open;  /* its last call is recorded at its entry alone */
 	uint16_t open_api;
 };
 

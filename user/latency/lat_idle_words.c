@@ -29,6 +29,7 @@ static const struct lat_words others[IDLE_CAUSES - IDLE_EITHER] = {
 	[IDLE_EARLY -
 		IDLE_EITHER] = { "early", "no thread: what ended it started before its call, by the clocks" },
 	[IDLE_UNWATCHED - IDLE_EITHER] = { "unwatched", "no thread: the device observer was off in between" },
+	[IDLE_MANY - IDLE_EITHER] = { "many_devices", "no thread: it launches on too many devices" },
 	[IDLE_NOT_CHOSEN - IDLE_EITHER] = { "not_chosen", "gaps that others ended than were asked for" },
 	[IDLE_SHORT - IDLE_EITHER] = { "short", "gaps shorter than --idle" },
 };
