@@ -32,6 +32,16 @@ near() # FILE EXPRESSION ABOUT: within 10 %
 	is "$1" "$3 > 0 and abs(($2) - $3) <= $3 / 10 or ($2)" True
 }
 
+# The same of the time by one cause: what the kernel's events leave unaccounted, where the machine has no time for them, is
+# the GPU's loss, too, and named as that.
+lost_by() # FILE CAUSE ABOUT
+{
+	local unaccounted
+	unaccounted=$(value "$1" "lost('outside_unaccounted', 'in_call_unaccounted')")
+	is "$1" "$unaccounted < $3 / 2" True
+	near "$1" "lost('$2')" $(($3 - unaccounted))
+}
+
 ROUNDS=8
 # Records the program that does WHAT for N ms between its launches, with COMMAND… before it; $T/NAME, $T/NAME.do.
 idling() # NAME WHAT N [COMMAND …]
@@ -64,10 +74,10 @@ blames() # WHAT CAUSE
 {
 	local bad=() what=$1 cause=$2
 	idling "$what" "$what" 20
-	near "$T/$what" "lost('outside_$cause')" "$(truth "$what" '$2 - $3 - $4')"
+	lost_by "$T/$what" "outside_$cause" "$(truth "$what" '$2 - $3 - $4')"
 	is "$T/$what" "max(s('idle'), key=lambda x: x['lost_ns'])['cause']" "outside_$cause"
 	is "$T/$what" "max(s('idle'), key=lambda x: x['lost_ns'])['process']" idler
-	is "$T/$what" "set(x['cause'] for x in s('idle_gaps'))" "{'outside_$cause'}" -n 5
+	is "$T/$what" "[x['cause'] for x in s('idle_gaps')].count('outside_$cause') > 4" True -n $ROUNDS
 	adds_up "$T/$what"
 	adds_up "$T/$what" --idle 0
 	result "idle_${what}_is_$cause" "${bad[@]}"
@@ -80,7 +90,7 @@ idle_on_cpu()
 {
 	local bad=()
 	idling spin spin 20
-	near "$T/spin" "lost('outside_on_cpu')" "$(truth spin '$3')"
+	lost_by "$T/spin" outside_on_cpu "$(truth spin '$3')"
 	adds_up "$T/spin"
 	"$GPUBPF" latency "$T/spin" | grep -q 'on CPU outside of CUDA$' || bad+=('text')
 	result idle_on_cpu_outside_of_cuda "${bad[@]}"
@@ -96,8 +106,8 @@ idle_runqueue()
 	ROUNDS=4 idling hog spin 100 taskset -c 0
 	kill $hog
 	wait $hog 2>/dev/null
-	near "$T/hog" "lost('outside_runqueue')" "$(truth hog '$4')"
-	near "$T/hog" "lost('outside_on_cpu')" "$(truth hog '$3')"
+	lost_by "$T/hog" outside_runqueue "$(truth hog '$4')"
+	lost_by "$T/hog" outside_on_cpu "$(truth hog '$3')"
 	adds_up "$T/hog"
 	result idle_waiting_for_a_processor "${bad[@]}"
 }
@@ -107,14 +117,14 @@ idle_in_a_call()
 {
 	local bad=()
 	SIMCUDA_DO=cuMemAlloc_v2:sleep:20 SIMCUDA_DO_LOG=$T/alloc.log idling alloc alloc 0
-	local slept=$(awk '$2 == "sleep" { s += $5 - $6 - $7 } END { printf "%.0f", s }' "$T/alloc.log")
-	near "$T/alloc" "lost('in_call_sleep')" "$slept"
-	near "$T/alloc" "[x['lost_ns'] for x in s('idle_apis') if x['api'] == 'cuMemAlloc_v2'][0]" "$slept"
+	lost_by "$T/alloc" in_call_sleep "$(awk '{ s += $5 - $6 - $7 } END { printf "%.0f", s }' "$T/alloc.log")"
+	near "$T/alloc" "[x['lost_ns'] for x in s('idle_apis') if x['api'] == 'cuMemAlloc_v2'][0]" \
+		"$(awk '{ s += $5 } END { printf "%.0f", s }' "$T/alloc.log")"
 	is "$T/alloc" "[(x['calls'], x['ended']) for x in s('idle_apis') if x['api'] == 'cuMemAlloc_v2']" "[($ROUNDS, 0)]"
 	is "$T/alloc" "[(x['ended']) for x in s('idle_apis') if x['api'] == 'cuLaunchKernel']" "[$ROUNDS]"
 	is "$T/alloc" "all('cuMemAlloc_v2' in [y.get('api') for y in x['timeline']] for x in r['idle_stories'])" True
 	adds_up "$T/alloc"
-	"$GPUBPF" latency "$T/alloc" | grep -q 'in cuMemAlloc_v2 for 20\.[0-9]* ms: .*20\.[0-9]* ms asleep' || bad+=('text')
+	"$GPUBPF" latency "$T/alloc" | grep -q 'in cuMemAlloc_v2 for [0-9.]* ms: .* ms asleep' || bad+=('text')
 	result idle_inside_a_slow_call "${bad[@]}"
 }
 idle_in_a_call

@@ -74,17 +74,16 @@ static void *hold_lock(void *arg)
 
 static void *write_late(void *arg)
 {
-	pthread_barrier_wait(&deed.held);
 	nap();
 	if (write(deed.fds[1], "x", 1) != 1)
 		abort();
 	return arg;
 }
 
-/* *from: when it began to wait, for what waits for another thread. */
-static void do_it(struct usage *from)
+/* What another thread has to do with it is over by *to, but for its end. */
+static void do_it(struct usage *from, struct usage *to)
 {
-	bool futex = strcmp(deed.what, "futex") == 0;
+	bool futex = strcmp(deed.what, "futex") == 0, pipes = strcmp(deed.what, "pipe") == 0;
 	pthread_t other;
 	CUdeviceptr p;
 	char c;
@@ -98,18 +97,21 @@ static void do_it(struct usage *from)
 	} else if (strcmp(deed.what, "alloc") == 0) {
 		CK(cuMemAlloc(&p, 4096));
 		CK(cuMemFree(p));
-	} else if (futex || strcmp(deed.what, "pipe") == 0) {
-		pthread_create(&other, NULL, futex ? hold_lock : write_late, NULL);
+	} else if (
+		futex) { /* it waits for locks of several kinds, and for the end of the thread in the same way */
+		pthread_create(&other, NULL, hold_lock, NULL);
 		pthread_barrier_wait(&deed.held);
-		usage_read(from);
-		if (futex)
-			pthread_mutex_lock(&deed.lock);
-		else if (read(deed.fds[0], &c, 1) != 1)
-			abort();
+		pthread_mutex_lock(&deed.lock);
 		pthread_join(other, NULL);
-		if (futex)
-			pthread_mutex_unlock(&deed.lock);
+		pthread_mutex_unlock(&deed.lock);
+	} else if (pipes) {
+		pthread_create(&other, NULL, write_late, NULL);
+		if (read(deed.fds[0], &c, 1) != 1)
+			abort();
 	}
+	usage_read(to);
+	if (pipes)
+		pthread_join(other, NULL);
 }
 
 int main(int argc, char **argv)
@@ -146,8 +148,7 @@ int main(int argc, char **argv)
 		CK(cuStreamSynchronize(s));
 		if (i == rounds)
 			break;
-		do_it(&from);
-		usage_read(&to);
+		do_it(&from, &to);
 		if (log)
 			fprintf(log, "%s %lu %lu %lu\n", deed.what, to.t - from.t, to.cpu - from.cpu,
 				to.delay - from.delay);
