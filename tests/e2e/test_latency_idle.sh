@@ -300,6 +300,38 @@ idle_submission()
 }
 idle_submission
 
+# Device 0 has nothing to do: what was launched on it waits for an event behind a kernel on device 1.
+idle_event()
+{
+	local bad=()
+	scene event <<-SCENE
+		out 0x70
+		cuStreamCreate 0 1
+		out 0x71
+		cuStreamCreate 0 1
+		out 0x99
+		cuEventCreate 0 2
+		$K
+		seen launch
+		ran kernel 2000 18000 name 1
+		${K/0x70/0x71}
+		seen launch
+		ran kernel 2000 80000 name 2 stream 8 device 1
+		cuEventRecord 0x99 0x71
+		cuStreamWaitEvent 0x70 0x99 0
+		$K
+		seen launch
+		ran kernel 80000 1000 name 1
+	SCENE
+	# t0 + 20000 to t0 + 86000; the event is there at t0 + 83500
+	rows_are "$T/event" "{(100, 'event_wait'): (63500, 0), (100, 'submission'): (2500, 0)}"
+	is "$T/event" '[(x["event_wait_ns"], x["submission_ns"]) for x in s("idle_gaps")]' '[(63500, 2500)]'
+	"$GPUBPF" latency "$T/event" | grep -q '+0 ns       waiting for an event or another stream: 63.5 us$' || bad+=('text')
+	adds_up "$T/event"
+	result idle_for_an_event_of_another_device "${bad[@]}"
+}
+idle_event
+
 idle_entry_only()
 {
 	local bad=()

@@ -11,6 +11,7 @@
 static struct lat_idle s;
 static struct proc proc = { .tgid = 7 };
 static uint32_t items;
+static uint64_t wait_end; /* of the next thing that runs */
 
 static uint64_t seed;
 static uint64_t any(uint64_t below)
@@ -37,7 +38,8 @@ static void ran_for(uint32_t device, uint64_t start, uint64_t end, uint32_t tid,
 					  .api = 3,
 					  .entry = entry,
 					  .ret = ret,
-					  .has_ret = ret != 0 } };
+					  .has_ret = ret != 0,
+					  .wait_end = wait_end } };
 
 	CHECK(lat_idle__ran(&s, &r) == 0);
 }
@@ -230,6 +232,22 @@ T(a_call_over_two_gaps_is_shared_between_them)
 	lat_idle__clear(&s);
 }
 
+T(behind_a_call_its_stream_may_wait)
+{
+	lat_idle__init(&s, 0, false, 3);
+	ran_for(0, 0, 100, 0, 0, 0);
+	wait_end = 180;
+	ran_for(0, 200, 300, 8, 140, 150);
+	ran_for(0, 400, 500, 8, 340, 350);
+	wait_end = 700; /* longer than it waited */
+	ran_for(0, 600, 700, 8, 540, 550);
+	wait_end = 0;
+	CHECK(lat_idle__ready(&s) == 0 && lat_idle__finish(&s) == 0);
+	check_sums();
+	CHECK(lost(1, IDLE_WAIT) == 30 + 50 && lost(1, IDLE_SUBMISSION) == 20 + 50);
+	lat_idle__clear(&s);
+}
+
 T(short_gaps_are_counted_and_no_more)
 {
 	lat_idle__init(&s, 100, false, 3);
@@ -290,6 +308,7 @@ T(gaps_add_up_whatever_the_records)
 			uint64_t entry;
 
 			t += any(60);
+			wait_end = any(3) ? 0 : t < 100 ? any(200) : t - 100 + any(200);
 			entry = t - (t < 200 ? any(t + 1) : any(200));
 			ran_for((uint32_t)any(2), t, t + any(50), (uint32_t)any(4), entry,
 				any(4) ? entry + any(300) : 0);
@@ -311,6 +330,7 @@ T(gaps_add_up_whatever_the_records)
 		check_sums();
 		lat_idle__clear(&s);
 	}
+	wait_end = 0;
 }
 
 TEST_MAIN

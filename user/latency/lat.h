@@ -227,8 +227,9 @@ enum lat_call_flag {
 	LAT_CALL_PICKED = 16, /* one of the slowest by its own time */
 };
 
-/* lat_idle_find.c: what ran, for lat_idle; first: of its call. 0 or -ENOMEM. */
-int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, bool wanted, bool first);
+/* lat_idle_find.c: what ran, for lat_idle; first: of its call; wait_end: as in lat_before. 0 or -ENOMEM. */
+int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, bool wanted, bool first,
+		 uint64_t wait_end);
 
 /* The number of its entry point as struct latency has it. */
 static inline unsigned lat_api_of(const struct latency *l, const struct join_host_call *c)

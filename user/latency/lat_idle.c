@@ -172,11 +172,14 @@ static int blame(struct lat_idle *s, struct idle_device *d, struct idle_gap *g, 
 	g->until = c->of_shim ? clamp(c->entry, gap) : g->tail;
 	if (g->until > g->tail)
 		g->until = g->tail;
+	g->ready = clamp(c->wait_end, gap);
+	if (g->ready < g->tail)
+		g->ready = g->tail;
 	tr->n++;
 	d->blamed_ns += g->end - g->start;
 	a->ended++;
 	a->ended_ns += g->end - g->start;
-	a->tail_ns += g->end - g->tail;
+	a->tail_ns += g->end - g->ready;
 	a->ns += g->tail - g->until; /* of_shim: no record says it */
 	a->part[IDLE_IN_CALL_UNMEASURED] += g->tail - g->until;
 	a->calls += g->tail > g->until;
@@ -309,7 +312,9 @@ int lat_idle__ready(struct lat_idle *s)
 			rc = add(s, g, 0, g->why, length(g), false);
 			continue;
 		}
-		rc = add(s, g, tr->thread + 1, g->why, g->end - g->tail, false);
+		rc = add(s, g, tr->thread + 1, g->why, g->end - g->ready, false);
+		if (!rc)
+			rc = add(s, g, tr->thread + 1, IDLE_WAIT, g->ready - g->tail, false);
 		if (!rc)
 			rc = add(s, g, tr->thread + 1, IDLE_IN_CALL_UNMEASURED, g->tail - g->until, false);
 	}

@@ -4,11 +4,12 @@
  *
  * A gap is a time between two things that a device ran, all its streams united (report/sweep.h); what was before the
  * first of them and behind the last is none. The thread whose call asked for what ended the gap is the one that it is
- * blamed on. Until that call returns, its time in the gap is cut at its calls; from there on it is submission.
+ * blamed on. Until that call returns, its time in the gap is cut at its calls; from there on it is submission, or
+ * waiting for what another device ran.
  * The parts add up to the gap. What a record --latency tells of a call, or of the time between two, is shared out by
  * overlap where only some of that time is in the gap: nobody knows in what order the causes came.
  *
- * Memory: 56 bytes per gap of the threshold's length or longer. The calls are read once more, and none is kept but for
+ * Memory: 64 bytes per gap of the threshold's length or longer. The calls are read once more, and none is kept but for
  * the longest gaps.
  */
 #ifndef GPUBPF_LAT_IDLE_H
@@ -25,9 +26,10 @@ enum idle_cause {
 	IDLE_IN_CALL_UNMEASURED = IDLE_IN_CALL + BREAKDOWN_CAUSES,
 	IDLE_OUTSIDE, /* likewise: between them */
 	IDLE_OUTSIDE_UNMEASURED = IDLE_OUTSIDE + BREAKDOWN_CAUSES,
-	IDLE_EITHER,     /* in a call whose return was not recorded, or behind it */
-	IDLE_BEFORE,     /* before the call that ended the gap: the thread's other calls are not recorded */
-	IDLE_LAUNCH,     /* from the entry of that call to the start: its return was not recorded */
+	IDLE_EITHER, /* in a call whose return was not recorded, or behind it */
+	IDLE_BEFORE, /* before the call that ended the gap: the thread's other calls are not recorded */
+	IDLE_LAUNCH, /* from the entry of that call to the start: its return was not recorded */
+	IDLE_WAIT, /* from its return until what its stream had to wait for had ended, as on another device */
 	IDLE_SUBMISSION, /* from its return to the start */
 	/* nobody is blamed */
 	IDLE_NODE,            /* the call had started something before: it is one of several, as of a graph */
@@ -66,7 +68,8 @@ struct idle_device {
 struct idle_gap {
 	uint64_t start, end;
 	uint64_t until; /* the thread's time, which its calls are held against, is from start to here */
-	uint64_t tail;  /* from here on it is submission, or launch */
+	uint64_t tail;  /* from here on the call has returned, or its return is not known … */
+	uint64_t ready; /* … and from here on nothing is known to be in the way */
 	uint32_t before, after; /* activities of the join */
 	uint32_t device;
 	uint32_t track; /* reference; 0: nobody */
@@ -155,6 +158,7 @@ struct lat_idle {
 		uint16_t api;
 		uint64_t entry, ret;
 		bool has_ret, of_shim;
+		uint64_t wait_end; /* of what its stream had to wait for; 0: nothing is known */
 	} caller;
 };
 

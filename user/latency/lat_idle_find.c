@@ -36,7 +36,8 @@ static enum idle_cause why(const struct latency *l, const struct join_activity *
 	return a->start < a->call.entry ? IDLE_EARLY : IDLE_CAUSES;
 }
 
-int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, bool wanted, bool first)
+int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, bool wanted, bool first,
+		 uint64_t wait_end)
 {
 	const struct join_lane *lane = join__lane(l->in.join, a->lane);
 	struct idle_ran r = { .proc = lane->session->proc,
@@ -58,6 +59,7 @@ int lat_idle_ran(struct latency *l, size_t i, const struct join_activity *a, boo
 						 .entry = a->call.entry,
 						 .ret = a->call.ret,
 						 .has_ret = a->call.has_return,
-						 .of_shim = a->call.of_shim };
+						 .of_shim = a->call.of_shim,
+						 .wait_end = wait_end };
 	return lat_idle__ran(&l->idle, &r);
 }

@@ -138,7 +138,8 @@ static int gap_row(struct latency *l, struct rows *rows, size_t rank)
 	row__maybe(rows, th, false, sum(st, IDLE_IN_CALL, IDLE_IN_CALL_UNMEASURED));
 	row__maybe(rows, th, false, sum(st, IDLE_OUTSIDE, IDLE_OUTSIDE_UNMEASURED));
 	row__maybe(rows, th, false, sum(st, IDLE_EITHER, IDLE_BEFORE));
-	row__maybe(rows, th, false, sum(st, IDLE_LAUNCH, IDLE_SUBMISSION));
+	row__maybe(rows, th, false, st->ns[IDLE_WAIT]);
+	row__maybe(rows, th, false, st->ns[IDLE_LAUNCH] + st->ns[IDLE_SUBMISSION]);
 	if (!rc)
 		rc = row__text(rows, lat_idle_key(most(st), words));
 	if (!rc)
@@ -240,8 +241,11 @@ const struct column lat_idle_gap_columns[] = {
 	{ "in_call_ns", "in calls", UNIT_NS, "the thread was inside CUDA calls", false },
 	{ "outside_ns", "outside", UNIT_NS, "it was outside of them", false },
 	{ "undivided_ns", NULL, UNIT_NS, "which of the two is not known", false },
+	{ "event_wait_ns", NULL, UNIT_NS, "behind that call's return: waiting for an event or another stream",
+	  false },
 	{ "submission_ns", "submission", UNIT_NS,
-	  "from the call's return, or from its entry where that was not recorded, to the start", false },
+	  "from the call's return, or from its entry where that was not recorded, to the start, waiting left out",
+	  false },
 	{ "cause", NULL, UNIT_TEXT, "name of the cause that took most of it", false },
 	{ "text", "most of it", UNIT_TEXT, "what that means", false },
 	{ "kernel", "then ran", UNIT_TEXT, "what ended it", false },

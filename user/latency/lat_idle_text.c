@@ -95,13 +95,18 @@ static void time_line(const struct telling *t, FILE *f)
 	if (st->others)
 		fprintf(f, "    %20s%" PRIu64 " shorter pieces of time, %s, are left out\n", "", st->others,
 			fmt_ns(b, st->others_ns));
-	if (t->g->end <= t->g->tail)
+	if (t->g->ready > t->g->tail) {
+		at(t, t->g->tail, f);
+		fprintf(f, "waiting for an event or another stream: %s\n",
+			fmt_ns(b, t->g->ready - t->g->tail));
+	}
+	if (t->g->end <= t->g->ready)
 		return;
-	at(t, t->g->tail, f);
+	at(t, t->g->ready, f);
 	fprintf(f, "%s: %s\n",
-		t->g->why == IDLE_SUBMISSION ? "submission, from its return to the start"
-					     : "from the call to the start; its return was not recorded",
-		fmt_ns(b, t->g->end - t->g->tail));
+		t->g->why == IDLE_SUBMISSION ? "submission"
+					     : "on its way to the start; its return was not recorded",
+		fmt_ns(b, t->g->end - t->g->ready));
 }
 
 static int story(const struct latency *l, const struct idle_story *st, FILE *f)

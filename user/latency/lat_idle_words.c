@@ -13,6 +13,8 @@ static const struct lat_words others[IDLE_CAUSES - IDLE_EITHER] = {
 					"before the call that ended it (the host observer was left out)" },
 	[IDLE_LAUNCH -
 		IDLE_EITHER] = { "launch", "from the call to the start (its return was not recorded)" },
+	[IDLE_WAIT - IDLE_EITHER] = { "event_wait",
+				      "the call had returned: waiting for an event or another stream" },
 	[IDLE_SUBMISSION - IDLE_EITHER] = { "submission", "submission: from the call's return to the start" },
 	[IDLE_NODE -
 		IDLE_EITHER] = { "graph_node",

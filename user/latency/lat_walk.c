@@ -383,13 +383,14 @@ static int step(struct walk *w, size_t i)
 	rc = is_wanted(w, &a, &wanted, &kernel);
 	if (!rc && a.has_call)
 		rc = first_of_call(w, a.call.number, &first);
-	if (!rc)
-		rc = lat_idle_ran(l, i, &a, wanted, first);
+	if (rc)
+		return rc;
+	if (timed)
+		lat_streams__before(l->streams, a.lane, a.has_call ? a.call.entry : a.call_start, &b);
+	rc = lat_idle_ran(l, i, &a, wanted, first, b.wait_end);
 	if (rc)
 		return rc;
 	first = first && wanted;
-	if (timed)
-		lat_streams__before(l->streams, a.lane, a.has_call ? a.call.entry : a.call_start, &b);
 	if (first) {
 		take_back(l, &a);
 		if (a.call.of_shim)
