@@ -91,7 +91,7 @@ static const struct opt latency_opts_table[] = {
 	{ .name = "json",
 	  .type = OPT_FLAG,
 	  .offset = O(json),
-	  .help = "Print one JSON object: every table with the meaning of its columns, and the slowest calls." },
+	  .help = "Print one JSON object: every table with the meaning of its columns, the slowest calls and the longest gaps." },
 	{ .name = "csv",
 	  .type = OPT_STRING,
 	  .arg = "TABLE",
@@ -270,7 +270,8 @@ const struct verb verb_latency = {
 		"submission. Causes are known of captures made with `record --latency`. A call, or a time between two, "
 		"of which only some was in the gap is shared out by overlap, and the output says of how much that holds. The parts "
 		"add up to the idle time. Nobody is blamed for what no call is recorded for, for the time between the nodes of one "
-		"graph, and for the time before the first and behind the last thing that ran.\n\n"
+		"graph, and for the time before the first and behind the last thing that ran. Where calls are chosen, by thread, kernel or "
+		"otherwise, so are the gaps that they ended; the others are one row.\n\n"
 		"Slow calls are those from a threshold on that one call in a hundred reaches at most, unless more calls are "
 		"within 1 % of the longest. Percentiles are within 1 %; counts, sums and the bars of histograms are exact.",
 	.examples =
