@@ -79,8 +79,8 @@ static const struct opt latency_opts_table[] = {
 	  .type = OPT_FLAG,
 	  .offset = O(same_devices),
 	  .help = "Take devices of the same number in several processes for one GPU: it is idle when none of them uses it, and "
-		  "whoever launches next is looked for in all of them. On a machine with one GPU that is so without the "
-		  "option." },
+		  "whoever launches next is looked for in all of them. On a machine with one GPU, however it is divided "
+		  "(MIG), that is so without the option." },
 	{ .name = "rows",
 	  .type = OPT_UINT,
 	  .arg = "N",

@@ -380,7 +380,7 @@ idle_unwatched
 idle_devices()
 {
 	local bad=()
-	scene devices <<-SCENE
+	cat >"$T/devices.scene" <<-SCENE
 		$K
 		seen launch
 		ran kernel 2000 8000 name 1
@@ -411,6 +411,8 @@ idle_devices()
 		disarm
 		pid 100
 	SCENE
+	scene devices <"$T/devices.scene"
+	sed '$a one-gpu' "$T/devices.scene" | scene one
 	is "$T/devices" 'sorted((x["pid"], x["device"], x["idle_ns"]) for x in s("idle_devices"))' \
 		'[(100, 0, 100100), (100, 1, 40500), (200, 0, 0)]'
 	is "$T/devices" 'sorted((x["pid"], x["device"], x["tid"], x["cause"], x["lost_ns"]) for x in s("idle") if x["cause"] != "submission")' \
@@ -420,6 +422,8 @@ idle_devices()
 	is "$T/devices" 'sorted((x["device"], x["pid"], x["tid"], x["ended_ns"]) for x in s("idle_apis") for x["tid"] in [0])' \
 		'[(0, 100, 0, 30500), (0, 200, 0, 49600), (1, 100, 0, 40500)]' --same-devices
 	is "$T/devices" 'sum(x["lost_ns"] for x in s("idle")) == sum(x["idle_ns"] for x in s("idle_devices"))' True --same-devices
+	is "$T/one" 'sorted((x["device"], x["processes"]) for x in s("idle_devices"))' '[(0, 2), (1, 1)]'
+	is "$T/devices" 'sorted((x["device"], x["processes"]) for x in s("idle_devices"))' '[(0, 1), (0, 1), (1, 1)]'
 	"$GPUBPF" latency "$T/devices" | grep -q 'note: processes have devices of one number' || bad+=('no note')
 	"$GPUBPF" latency --same-devices "$T/devices" | grep -q 'note: processes have devices of one number' && bad+=('note')
 	# what was not asked for stays in the sum

@@ -11,6 +11,7 @@
  *   fork CHILD · exit                     of the process in `pid`
  *   lose SYMBOL                           a call that was counted and found no room in the ring
  *   wait NS                               nothing happens
+ *   one-gpu                               the machine has so many
  *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
  *
  * The device observer:
@@ -58,7 +59,7 @@ struct scene {
 	uint64_t now, took, out;
 	uint32_t flags;
 	int32_t result;
-	bool has_out, entry_only, alone, attached;
+	bool has_out, entry_only, alone, attached, one_gpu;
 	bool has_spent;
 	uint64_t spent[2][BREAKDOWN_CAUSES]; /* inside, between */
 	struct {
@@ -506,6 +507,8 @@ static void line(struct scene *s, char *text)
 		s->counts[id_of(s, text)].lost_ring++;
 	} else if (strcmp(verb, "wait") == 0) {
 		s->now += n;
+	} else if (strcmp(verb, "one-gpu") == 0) {
+		s->one_gpu = true;
 	} else if (strcmp(verb, "alone") == 0) {
 		s->alone = true;
 	} else if (strcmp(verb, "attached") == 0) {
@@ -520,6 +523,7 @@ static void write_meta(struct scene *s)
 	static char *command[] = { "./scene" };
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
+	Gpubpf__Gpu gpu = GPUBPF__GPU__INIT, *gpus[] = { &gpu };
 
 	if (meta_apis(&m, s->tab))
 		die(s, "memory");
@@ -537,6 +541,8 @@ static void write_meta(struct scene *s)
 	shim.origin = "launched";
 	m.n_shim = s->attached || s->nobserved;
 	m.shim = shims;
+	m.n_gpu = s->one_gpu;
+	m.gpu = gpus;
 	if (capture_writer__meta(s->w, &m, &s->err))
 		die(s, "meta");
 	meta_apis_free(&m);
