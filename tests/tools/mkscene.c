@@ -36,14 +36,13 @@
 #include "capture/capture.h"
 #include "cmd.h"
 #include "events.h"
-#include "latency/breakdown.h"
 #include "model/apitab.h"
 #include "meta_apis.h"
+#include "spent.h"
 #include "usdt/contract.h"
 #include "util/err.h"
 
 #define OBSERVED_MAX 16
-#define THREADS_MAX 16
 
 struct observed { /* a process with the shim in it */
 	uint32_t pid, session, correlation;
@@ -60,12 +59,7 @@ struct scene {
 	uint32_t flags;
 	int32_t result;
 	bool has_out, entry_only, alone, attached, one_gpu;
-	bool has_spent;
-	uint64_t spent[2][BREAKDOWN_CAUSES]; /* inside, between */
-	struct {
-		uint32_t pid, tid;
-		uint64_t ret;
-	} thread[THREADS_MAX];
+	struct spent spent;
 	char text[256];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
@@ -98,57 +92,14 @@ static void next_call(struct scene *s)
 	s->result = 0;
 	s->has_out = false;
 	s->text[0] = '\0';
-	s->has_spent = false;
-	memset(s->spent, 0, sizeof(s->spent));
-}
-
-/* ---- Breakdowns ---- */
-
-static void spend(struct scene *s, bool between, char *text)
-{
-	char *cause = strsep(&text, " ");
-
-	for (int i = 0; i < BREAKDOWN_CAUSES; i++)
-		if (strcmp(cause, breakdown_names[i]) == 0)
-			s->spent[between][i] = strtoull(text ? text : "0", NULL, 0);
-	s->has_spent = true;
-}
-
-static void fill_spent(const uint64_t spent[BREAKDOWN_CAUSES], uint64_t ns, struct gpubpf_latency_part *part,
-		       struct gpubpf_latency_off *off)
-{
-	off->runqueue = spent[BREAKDOWN_RUNQUEUE];
-	off->throttled = spent[BREAKDOWN_THROTTLED];
-	for (int i = BREAKDOWN_FUTEX; i <= BREAKDOWN_OTHER; i++)
-		off->blocked[i - BREAKDOWN_FUTEX] = spent[i];
-	part->on_cpu = ns;
-	for (int i = 0; i < BREAKDOWN_CAUSES; i++)
-		part->on_cpu -= spent[i];
+	spent__next(&s->spent);
 }
 
 static void breakdown(struct scene *s)
 {
-	struct gpubpf_latency_long l = { .head = { .kind = GPUBPF_REC_LATENCY,
-						   .size = sizeof(l),
-						   .flags = GPUBPF_LATENCY_OFF,
-						   .tgid = s->pid,
-						   .tid = s->tid,
-						   .t_entry = s->now,
-						   .t_return = s->now + s->took } };
-	unsigned i = 0;
+	struct gpubpf_latency_long l;
 
-	while (i < THREADS_MAX - 1 && s->thread[i].tid &&
-	       (s->thread[i].pid != s->pid || s->thread[i].tid != s->tid))
-		i++;
-	if (s->thread[i].tid) {
-		l.head.flags |= GPUBPF_LATENCY_GAP;
-		l.head.t_before = s->thread[i].ret;
-		fill_spent(s->spent[1], s->now - l.head.t_before, &l.head.gap, &l.gap);
-	}
-	s->thread[i].pid = s->pid;
-	s->thread[i].tid = s->tid;
-	s->thread[i].ret = s->now + s->took;
-	fill_spent(s->spent[0], s->took, &l.head.call, &l.call);
+	spent__record(&s->spent, s->pid, s->tid, s->now, s->took, &l);
 	if (capture_writer__record(s->w, (struct gpubpf_rec *)&l, s->now, &s->err))
 		die(s, "record");
 }
@@ -199,7 +150,7 @@ static void call(struct scene *s, const char *symbol, char *args)
 	s->took_last = s->took;
 	if (!s->alone)
 		count(s, u.c.api);
-	if (s->has_spent)
+	if (s->spent.there)
 		breakdown(s);
 	if (!s->alone && capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
 		die(s, "record");
@@ -494,7 +445,7 @@ static void line(struct scene *s, char *text)
 	} else if (strcmp(verb, "text") == 0) {
 		snprintf(s->text, sizeof(s->text), "%s", text);
 	} else if (strcmp(verb, "inside") == 0 || strcmp(verb, "between") == 0) {
-		spend(s, verb[0] == 'b', text);
+		spent__add(&s->spent, verb[0] == 'b', text);
 	} else if (strcmp(verb, "trunc") == 0) {
 		s->flags |= GPUBPF_CALL_BLOB_TRUNC;
 	} else if (strcmp(verb, "fork") == 0) {
