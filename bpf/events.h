@@ -366,6 +366,17 @@ enum gpubpf_status_kind {
 	GPUBPF_STATUS_GATE = 9,
 	/* CUPTI matched the device's clock with MONOTONIC; a: when, b: its error at most, c, d: the same of the time before, 0: none; ns */
 	GPUBPF_STATUS_MATCH = 10,
+	/* What CUPTI's callbacks took of the application's threads in this session so far. code: enum gpubpf_callback, a: how
+	 * many there were, b: of these timed, c: ns that those took, d: ns of the longest, e: of each timed one, ns of reading the clock */
+	GPUBPF_STATUS_COST = 11,
+};
+
+/* Of the shim. Each but the modules' is timed about once in 64 times, drawn at random. */
+enum gpubpf_callback {
+	GPUBPF_CALLBACK_ENTER = 1, /* of a driver call */
+	GPUBPF_CALLBACK_LEAVE = 2, /* with the hand-over of what has gathered */
+	GPUBPF_CALLBACK_MODULE = 3,
+	GPUBPF_CALLBACKS = 4, /* behind the last one */
 };
 
 /* clang-format off */

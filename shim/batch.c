@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ static _Atomic uint64_t used[WORDS];
 static _Atomic unsigned high; /* rings below were a thread's at some time */
 static _Atomic uint64_t lost_without_ring;
 static pthread_key_t key;
+static struct batch_spent base_spent[GPUBPF_CALLBACKS];
 static struct batch_totals base; /* what the counters, which never go back, stood at when the session began */
 
 static void thread_is_gone(void *arg)
@@ -102,6 +104,8 @@ struct batch *batch__mine(void)
 	b->tid = (uint32_t)syscall(SYS_gettid);
 	b->load_start = 0;
 	b->context = NULL;
+	b->random = b->tid * 2654435769u;
+	b->untimed = b->random >> 26;
 	atomic_store_explicit(&b->open_start, 0, memory_order_relaxed);
 	/* May allocate, once per thread; nothing that CUPTI or the driver does is waited for in there. */
 	if (pthread_setspecific(key, b)) {
@@ -224,6 +228,30 @@ void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call 
 	return;
 closed:
 	atomic_store_explicit(&b->open_start, 0, memory_order_release);
+}
+
+/*
+ * One in 64 on average, at no fixed distance: each 128th call is the one that hands over. The clock was read at the
+ * beginning anyway, so that a second look is all that this costs.
+ */
+void batch__spent(struct batch *b, enum gpubpf_callback which, uint64_t since)
+{
+	struct batch_cost *c = &b->cost[which];
+	uint64_t ns;
+
+	add(&c->seen);
+	if (which != GPUBPF_CALLBACK_MODULE) {
+		if (b->untimed--)
+			return;
+		b->random = b->random * 1664525u + 1013904223u;
+		b->untimed = b->random >> 25;
+	}
+	ns = now_ns() - since;
+	add(&c->timed);
+	atomic_store_explicit(&c->ns, atomic_load_explicit(&c->ns, memory_order_relaxed) + ns,
+			      memory_order_relaxed);
+	if (ns > atomic_load_explicit(&c->longest, memory_order_relaxed))
+		atomic_store_explicit(&c->longest, ns, memory_order_relaxed);
 }
 
 /* Over the rings that a thread has or had: free ones keep the counts and the last call of the threads that are gone. */
@@ -358,6 +386,8 @@ static void drop_one(struct batch *b, void *arg)
 	}
 	atomic_store_explicit(&b->open_start, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->has_correlation, 0, memory_order_relaxed);
+	for (int i = 0; i < GPUBPF_CALLBACKS; i++)
+		atomic_store_explicit(&b->cost[i].longest, 0, memory_order_relaxed);
 	if (atomic_load_explicit(&b->retired, memory_order_acquire))
 		give_back(b);
 }
@@ -380,10 +410,37 @@ static void sum(struct batch_totals *t)
 	each(sum_one, t);
 }
 
+static void spent_one(struct batch *b, void *arg)
+{
+	struct batch_spent *t = arg;
+
+	for (int i = 0; i < GPUBPF_CALLBACKS; i++) {
+		uint64_t longest = atomic_load_explicit(&b->cost[i].longest, memory_order_relaxed);
+
+		t[i].seen += atomic_load_explicit(&b->cost[i].seen, memory_order_relaxed);
+		t[i].timed += atomic_load_explicit(&b->cost[i].timed, memory_order_relaxed);
+		t[i].ns += atomic_load_explicit(&b->cost[i].ns, memory_order_relaxed);
+		t[i].longest = longest > t[i].longest ? longest : t[i].longest;
+	}
+}
+
 void batch__begin(void)
 {
 	each(drop_one, NULL);
 	sum(&base);
+	memset(base_spent, 0, sizeof(base_spent));
+	each(spent_one, base_spent);
+}
+
+void batch__costs(struct batch_spent spent[GPUBPF_CALLBACKS])
+{
+	memset(spent, 0, GPUBPF_CALLBACKS * sizeof(*spent));
+	each(spent_one, spent);
+	for (int i = 0; i < GPUBPF_CALLBACKS; i++) {
+		spent[i].seen -= base_spent[i].seen;
+		spent[i].timed -= base_spent[i].timed;
+		spent[i].ns -= base_spent[i].ns;
+	}
 }
 
 void batch__totals(struct batch_totals *t)

@@ -21,6 +21,11 @@
 #define BATCH_HIT 128     /* of them that make it hand over */
 #define BATCH_WORKS 8     /* enum gpubpf_work is below */
 
+/* What callbacks of one kind took (enum gpubpf_callback). Counters that never go back, but `longest`. */
+struct batch_cost {
+	_Atomic uint64_t seen, timed, ns, longest;
+};
+
 struct batch {
 	/* Of the thread that owns it. */
 	_Atomic uint32_t head;
@@ -38,6 +43,8 @@ struct batch {
 	uint32_t context_id;
 	uint32_t correlation_before; /* of the call that it entered before the last one */
 	_Atomic uint32_t retired;    /* the thread is gone */
+	uint32_t untimed, random;    /* so many callbacks until one is timed; draws the next number */
+	struct batch_cost cost[GPUBPF_CALLBACKS];
 
 	/* Of whoever has the claim. */
 	_Alignas(64) _Atomic uint32_t claim;
@@ -63,6 +70,9 @@ void batch__open(struct batch *b, uint64_t start, uint32_t correlation, uint32_t
 void batch__withdraw(struct batch *b);
 void batch__close(struct batch *b, uint32_t word, const struct gpubpf_shim_call *call);
 
+/* The owner, at the end of a callback whose first act was to look at the clock. */
+void batch__spent(struct batch *b, enum gpubpf_callback which, uint64_t since);
+
 /* The worker: everything that waits goes out; rings of threads that are gone are free again. */
 void batch__collect(void);
 /* The worker, in PHASE_OFF, once per session: also what threads are at just now, and the calls still open. */
@@ -76,6 +86,11 @@ struct batch_totals { /* of this session */
 	uint64_t graphs;
 };
 void batch__totals(struct batch_totals *t);
+
+struct batch_spent { /* of this session */
+	uint64_t seen, timed, ns, longest;
+};
+void batch__costs(struct batch_spent spent[GPUBPF_CALLBACKS]);
 /* The lowest and the highest correlation id of the calls of this session, in the order of a counter that wraps; false: no
  * call yet. */
 bool batch__first_correlation(uint32_t *correlation);

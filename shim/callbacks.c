@@ -31,6 +31,17 @@ void callbacks__init(void)
 		work_of[callbacks_driver[i].cbid] = callbacks_driver[i].work;
 }
 
+/* A build for tests: that the figure of batch__spent() is that of the callback. */
+static inline void linger(uint64_t since)
+{
+#ifdef GPUBPF_SHIM_SLOW
+	while (now_ns() - since < GPUBPF_SHIM_SLOW)
+		;
+#else
+	(void)since;
+#endif
+}
+
 static void on_enter(uint32_t word, uint32_t cbid, const struct cupti_callback_data *d)
 {
 	struct batch *b;
@@ -47,8 +58,10 @@ static void on_enter(uint32_t word, uint32_t cbid, const struct cupti_callback_d
 		return;
 	b->context = d->context;
 	b->context_id = d->context_uid;
+	linger(now);
 	if (!work_of[cbid]) {
 		b->load_start = now;
+		batch__spent(b, GPUBPF_CALLBACK_ENTER, now);
 		return;
 	}
 	batch__open(b, now, d->correlation_id, cbid, work_of[cbid]);
@@ -57,6 +70,7 @@ static void on_enter(uint32_t word, uint32_t cbid, const struct cupti_callback_d
 		batch__withdraw(b);
 		*d->correlation_data = 0;
 	}
+	batch__spent(b, GPUBPF_CALLBACK_ENTER, now);
 }
 
 static void on_leave(uint32_t word, uint32_t cbid, const struct cupti_callback_data *d)
@@ -68,9 +82,12 @@ static void on_leave(uint32_t word, uint32_t cbid, const struct cupti_callback_d
 	if (start < atomic_load_explicit(&shim_began, memory_order_relaxed) || start > now)
 		return;
 	b = batch__mine();
+	linger(now);
 	if (!work_of[cbid]) {
-		if (b)
+		if (b) {
 			b->load_start = 0;
+			batch__spent(b, GPUBPF_CALLBACK_LEAVE, now);
+		}
 		return;
 	}
 	if (!b) {
@@ -88,6 +105,7 @@ static void on_leave(uint32_t word, uint32_t cbid, const struct cupti_callback_d
 			     .domain = GPUBPF_DOMAIN_DRIVER,
 			     .work = work_of[cbid],
 			     .session = phase__session(word) });
+	batch__spent(b, GPUBPF_CALLBACK_LEAVE, now);
 }
 
 static void on_module(uint32_t word, uint32_t cbid, const struct cupti_resource_data *r)
@@ -115,6 +133,8 @@ static void on_module(uint32_t word, uint32_t cbid, const struct cupti_resource_
 #else
 	modules__add(&m, d->cubin);
 #endif
+	if (b)
+		batch__spent(b, GPUBPF_CALLBACK_MODULE, m.end);
 }
 
 void callbacks__on(void *userdata, int domain, uint32_t cbid, const void *data)

@@ -23,6 +23,9 @@ static inline uint64_t now_ns(void)
 	return clock__read(CLOCK_MONOTONIC);
 }
 
+/* ns that one look at the clock takes; the shortest of a few. */
+uint64_t clock__look(void);
+
 /* What CUPTI asks for its times: CLOCK_MONOTONIC. CUPTI's threads and the application's call it. */
 uint64_t clock__timestamp(void);
 

@@ -162,6 +162,19 @@ void report__counts(const struct report *r, const struct cupti *c)
 		s->a = n.made;
 		s->b = n.handed;
 	}
+	for (int i = 1; i < GPUBPF_CALLBACKS; i++) {
+		const struct batch_spent *n = &r->spent[i];
+		struct gpubpf_status *s;
+
+		if (!n->seen)
+			continue;
+		s = status__add(&b, GPUBPF_STATUS_COST, i, 0, r->session);
+		s->a = n->seen;
+		s->b = n->timed;
+		s->c = n->ns;
+		s->d = n->longest;
+		s->e = r->clock_ns;
+	}
 	status__send(&b);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "batch.h"
 #include "cupti.h"
 #include "emit.h"
 
@@ -22,6 +23,8 @@ struct report {
 	enum gpubpf_reason failed; /* 0: it did not */
 	int failed_value;
 	__u64 losses[16]; /* enum gpubpf_shim_loss */
+	struct batch_spent spent[GPUBPF_CALLBACKS];
+	__u64 clock_ns; /* of one look at the clock */
 	cupti_result flush_error;
 };
 

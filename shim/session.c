@@ -271,7 +271,9 @@ static void begin(enum gpubpf_arming how)
 {
 	__u32 session = s.report.session + 1;
 
-	s.report = (struct report){ .session = session, .arming = how, .began = now_ns() };
+	s.report = (struct report){
+		.session = session, .arming = how, .began = now_ns(), .clock_ns = clock__look()
+	};
 	s.enabled = s.nbatch = 0;
 	s.device_seen = s.graphs_seen = s.dropped = s.in_flight = s.bad_said = 0;
 	s.ending = s.forced = s.has_first = s.has_last = false;
@@ -452,6 +454,7 @@ static void counts(void)
 	struct batch_totals t;
 
 	batch__totals(&t);
+	batch__costs(s.report.spent);
 	s.report.losses[GPUBPF_LOSS_CUPTI_DROPPED] = s.dropped;
 	s.report.losses[GPUBPF_LOSS_NO_BUFFER] = buffers__unserved();
 	s.report.losses[GPUBPF_LOSS_CALLS] = t.lost;

@@ -4,8 +4,8 @@
 #   $(B)/shim/libgpubpf-shim.so     as it is shipped (stripped; what was stripped is beside it)
 #   $(B)/shim/.checked              it keeps the rules of `gpubpf elfgate --profile shim`
 #   $(B)/shim/test/…, asan/, tsan/  libshim.a of a test build, for unit tests named tests/unit/test_shim_*.c
-#   $(B)/shim/test/libgpubpf-shim.so, $(B)/shim/old/libgpubpf-shim.so
-#                                   aborts where the rules of shim/guard.h are broken; what must hang
+#   $(B)/shim/test/libgpubpf-shim.so, $(B)/shim/old/libgpubpf-shim.so, $(B)/shim/slow/libgpubpf-shim.so
+#                                   aborts where the rules of shim/guard.h are broken; what must hang; callbacks of 20 us
 SHIM_DIR = $(B)/shim
 SHIM_SRC := $(filter-out shim/abi_check.c,$(wildcard shim/*.c))
 SHIM_MOST_BYTES := 100000
@@ -15,9 +15,10 @@ SHIM_OBJ := $(SHIM_SRC:shim/%.c=$(SHIM_DIR)/%.o)
 # by as much where what is read-only passes the next multiple of that.
 SHIM_HOT := batch buffers callbacks clock decode emit names
 # One folder per build: its flags, and what links it.
-SHIM_VARIANTS := test old asan tsan
+SHIM_VARIANTS := test old slow asan tsan
 SHIM_test_CFLAGS = -fPIC -fvisibility=hidden -DGPUBPF_SHIM_TEST
 SHIM_old_CFLAGS = -fPIC -fvisibility=hidden -DGPUBPF_SHIM_OLD_DESIGN
+SHIM_slow_CFLAGS = -fPIC -fvisibility=hidden -DGPUBPF_SHIM_SLOW=20000
 SHIM_asan_CFLAGS = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -DGPUBPF_SHIM_TEST
 SHIM_tsan_CFLAGS = -O1 -fno-omit-frame-pointer -fsanitize=thread -DGPUBPF_SHIM_TEST
 SHIM_TESTS := $(notdir $(basename $(wildcard tests/unit/test_shim_*.c)))
@@ -62,7 +63,7 @@ $(SHIM_TESTS:%=$(SHIM_DIR)/tsan/%): $(SHIM_DIR)/tsan/%: tests/unit/%.c $(wildcar
 	$(call step,CC)$(CC) $(SHIM_CFLAGS) $(SHIM_tsan_CFLAGS) -Itests -pthread -o $@ $< $(SHIM_DIR)/tsan/libshim.a -ldl
 
 shim: $(SHIM_DIR)/libgpubpf-shim.so ## build the library of the device observer
-shim-variants: $(SHIM_DIR)/test/libgpubpf-shim.so $(SHIM_DIR)/old/libgpubpf-shim.so
+shim-variants: $(SHIM_DIR)/test/libgpubpf-shim.so $(SHIM_DIR)/old/libgpubpf-shim.so $(SHIM_DIR)/slow/libgpubpf-shim.so
 
 all: $(SHIM_DIR)/.checked
 TEST_NEEDS += shim-variants $(SHIM_DIR)/.checked

@@ -39,7 +39,7 @@ static const struct opt report_opts_table[] = {
 	  .help = "Print only these sections, in this order. Of the device observer: observers, devices, kernels, "
 		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
 		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of the host observer: processes, apis, threads, failures, "
-		  "launches, graphs, captures, copies, sets, memory, frees." },
+		  "launches, graphs, captures, copies, sets, memory, frees. Of both: cost." },
 	{ .letter = 'n',
 	  .name = "limit",
 	  .type = OPT_UINT,

@@ -35,6 +35,9 @@ struct attach {
 uint64_t cookie_for(const struct api *a, uint32_t id);
 /* Loads a copy of a loaded program whose COOKIE_PATCH is `cookie`; a descriptor or a negative errno. */
 int percall_load(const struct bpf_program *prog, uint64_t cookie);
+/* Probes at points that are no entry points of a table, in the way of this recording. */
+int attach_points(struct attach *a, const char *path, uint64_t *offsets, uint64_t *cookies, size_t n,
+		  pid_t pid);
 /* latency.c: what the kernel can tell; what of it the object is to use (NULL: nothing of --latency is loaded). */
 int attach_latency_probe(struct attach_latency *l);
 void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l);

@@ -104,22 +104,36 @@ static int perf_one(struct attach *a, struct bpf_program *prog, bool ret, const 
 	return fd < 0 ? fd : keep(a, p, i, fd);
 }
 
-static void attach_perf(struct attach *a, const char *path, const struct plan *p, pid_t pid,
-			struct attach_result *res)
+static int perf_both(struct attach *a, const char *path, const struct plan *p, size_t i, pid_t pid)
 {
 	bool percall = a->method == ATTACH_PERCALL;
 	struct bpf_program *entry = percall ? a->skel->progs.call_entry_percall : a->skel->progs.call_entry;
 	struct bpf_program *exit_prog = percall ? a->skel->progs.call_exit_percall : a->skel->progs.call_exit;
+	int e = 0;
 
-	for (size_t i = 0; i < p->n; i++) {
-		int e = 0;
+	if (!a->opts.entry_only)
+		e = perf_one(a, exit_prog, true, path, p, i, pid);
+	return e ? e : perf_one(a, entry, false, path, p, i, pid);
+}
 
-		if (!a->opts.entry_only)
-			e = perf_one(a, exit_prog, true, path, p, i, pid);
-		if (!e)
-			e = perf_one(a, entry, false, path, p, i, pid);
-		res->errors[p->index[i]] = e;
-	}
+static void attach_perf(struct attach *a, const char *path, const struct plan *p, pid_t pid,
+			struct attach_result *res)
+{
+	for (size_t i = 0; i < p->n; i++)
+		res->errors[p->index[i]] = perf_both(a, path, p, i, pid);
+}
+
+int attach_points(struct attach *a, const char *path, uint64_t *offsets, uint64_t *cookies, size_t n,
+		  pid_t pid)
+{
+	struct plan p = { .offsets = offsets, .cookies = cookies, .n = n };
+	int e = 0;
+
+	if (a->method == ATTACH_SESSION || a->method == ATTACH_MULTI)
+		return link_range(a, path, &p, 0, n, pid);
+	for (size_t i = 0; i < n && !e; i++)
+		e = perf_both(a, path, &p, i, pid);
+	return e;
 }
 
 int attach__library(struct attach *a, const char *path, const struct apitab *tab, pid_t only_pid,

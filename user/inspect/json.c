@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "inspect/cost.h"
 #include "inspect/device.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/latency.h"
@@ -375,6 +376,7 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 	if (s->counts && !s->host_left_out)
 		json_object_set_new(o, "ledger", ledger(s));
 	json_object_set_new(o, "latency", inspect_latency_json(s));
+	json_object_set_new(o, "cost", inspect_cost_json(s));
 	if (s->join)
 		json_object_set_new(o, "device", inspect_device_json(s));
 	if (s->footer)

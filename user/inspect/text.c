@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "inspect/cost.h"
 #include "inspect/device.h"
 #include "inspect/latency.h"
 #include "inspect/readiness.h"
@@ -410,6 +411,8 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 	if (!r)
 		r = inspect_shims_text(s->meta, s->counts, f);
 	inspect_readiness_text(s->meta, f);
+	if (!r)
+		r = inspect_cost_text(s, f);
 	results(s, f);
 	if (!r)
 		r = ledger(s, f);

@@ -319,6 +319,8 @@ static int on_activity(struct join *j, struct jproc *p, struct session *s, const
 
 	if (extras_kind(i->kind))
 		return extras_item(j, s, i, arrived);
+	if (i->kind == GPUBPF_ACTIVITY_OVERHEAD)
+		overhead_add(j, i);
 	lane = lane_for(j, s, i);
 	key = key_for(j, p, i);
 	a = lane && key ? vec__add(&j->acts) : NULL;

@@ -168,6 +168,17 @@ struct join_gap {                   /* sequences of one probe */
 	uint64_t bad_items;         /* of a size or a content that cannot be */
 };
 
+struct join_cost { /* of callbacks of the shim, by its own clock (GPUBPF_STATUS_COST) */
+	bool there;
+	uint64_t seen, timed, ns, longest; /* ns and longest: of timed ones */
+	uint64_t clock_ns;                 /* in each timed one: of reading the clock */
+};
+
+struct join_overhead { /* CUPTI's word on itself and on the driver (GPUBPF_ACTIVITY_OVERHEAD) */
+	uint64_t records, untimed, ns, longest;
+};
+#define JOIN_OVERHEADS 10 /* join_overhead_name(); 0: of kinds that are not known */
+
 struct join_session {
 	const struct proc *proc;
 	uint32_t number;
@@ -184,7 +195,8 @@ struct join_session {
 	uint64_t errors;                                /* GPUBPF_STATUS_CUPTI_ERROR */
 	uint64_t made[GPUBPF_PROBES], handed[GPUBPF_PROBES]; /* GPUBPF_STATUS_COUNTS; has_counts */
 	bool has_counts[GPUBPF_PROBES];
-	uint64_t calls, activities; /* items that arrived */
+	struct join_cost cost[GPUBPF_CALLBACKS]; /* by enum gpubpf_callback: the last word on each */
+	uint64_t calls, activities;              /* items that arrived */
 	uint64_t clock_pairs;
 	bool has_clock_error;
 	uint64_t clock_error_ns; /* bound on what separates an activity's time from CLOCK_MONOTONIC */
@@ -196,6 +208,8 @@ const char *join_reason_name(unsigned reason);     /* "second_subscriber" …; N
 const char *join_facility_name(unsigned facility); /* "kernel" …; NULL: not known */
 const char *join_reason_text(unsigned reason);     /* for people; NULL: not known */
 const char *join_reason_remedy(unsigned reason);   /* "" when there is nothing to do */
+const char *join_overhead_name(unsigned i);        /* "buffer_flush" …; NULL: not known */
+bool join_overhead_is_cuptis(unsigned i);          /* else the driver's, there without CUPTI too */
 const char *join_loss_name(unsigned loss);         /* "cupti_dropped" …; NULL: not known */
 
 size_t join__modules(const struct join *j); /* loads and unloads, as they came */
@@ -353,6 +367,7 @@ struct join_totals {
 	uint64_t armed_sessions, failed_sessions, open_sessions;
 	uint64_t loss[JOIN_LOSSES]; /* sums over the sessions */
 	uint64_t activities, kernels, copies, sets;
+	struct join_overhead overhead[JOIN_OVERHEADS];
 	uint64_t processes;           /* that called for work */
 	uint64_t processes_unwatched; /* of them: had no armed session */
 	uint64_t graphs;              /* that ran nodes, per session */

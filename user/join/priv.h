@@ -362,6 +362,9 @@ void extras_free(struct join *j);
 int extras_finish(struct join *j); /* behind names_finish() and sessions_finish() */
 int extras_item(struct join *j, struct session *s, const struct gpubpf_activity *a, uint64_t arrived);
 
+/* overhead.c */
+void overhead_add(struct join *j, const struct gpubpf_activity *a);
+
 /* match.c: host call ↔ shim call */
 int match_calls(struct join *j);
 /* alone.c: the shim's calls where the host observer was left out */

@@ -109,6 +109,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* What contradicts itself is not believed. */
+static void on_cost(struct join_cost *c, const struct gpubpf_status *st)
+{
+	if (st->b > st->a || st->d > st->c || (!st->b && st->c) || (c->there && st->a < c->seen))
+		return;
+	*c = (struct join_cost){ true, st->a, st->b, st->c, st->d, st->e };
+}
+
 /* Counters are "so far": the largest is the last word, whatever came first. */
 int session_status(struct session *s, const struct gpubpf_status *st)
 {
@@ -144,6 +152,10 @@ int session_status(struct session *s, const struct gpubpf_status *st)
 		/* by then all records were here */
 		if (st->code != GPUBPF_FACILITY_UNSUBSCRIBE)
 			pub->errors++;
+		return 0;
+	case GPUBPF_STATUS_COST:
+		if (st->code && st->code < GPUBPF_CALLBACKS)
+			on_cost(&pub->cost[st->code], st);
 		return 0;
 	case GPUBPF_STATUS_COUNTS:
 		if (st->code < GPUBPF_PROBES) {

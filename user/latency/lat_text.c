@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/cost.h"
 #include "latency/lat.h"
 #include "util/fmt.h"
 
@@ -350,5 +351,9 @@ int latency_text(struct latency *l, FILE *f)
 		for (int m = 0; !rc && m < LAT_QUEUE; m++)
 			rc = latency_stories(l, p, (enum lat_measure)m, f, color);
 	}
+<<<<<<< HEAD
 	return rc ? rc : latency_idle_text(l, f, color);
+=======
+	return rc ? rc : inspect_cost_text(&l->in, f);
+>>>>>>> a4dbfbf (record: what a recorded call cost, measured behind the end)
 }

@@ -114,6 +114,8 @@ int recorder_finish(struct recorder *r)
 	r->res->not_ready = r->o->require_ready && !ready;
 	if (!e)
 		e = recorder_clock(r);
+	if (!e && !r->write_error && !r->res->not_ready)
+		e = recorder_cost(r);
 	if (!e)
 		e = capture_writer__flush(r->writer, r->err);
 	int fe = write_footer(r, counts); /* whatever went wrong before: the file should say how it ended */

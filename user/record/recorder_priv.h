@@ -125,6 +125,9 @@ int recorder_drain(struct recorder *r); /* takes what is in the ring; number of 
 int recorder_on_record(const struct gpubpf_rec *rec, void *recorder);
 int recorder_on_ring(void *recorder, void *data, size_t size);
 
+/* cost.c: what a recorded call cost, behind all that is read of the kernel's side */
+int recorder_cost(struct recorder *r);
+
 /* finish.c: from the last record to the footer */
 int recorder_finish(struct recorder *r);
 

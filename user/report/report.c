@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inspect/cost.h"
 #include "report/extras.h"
 #include "util/err.h"
 
@@ -53,6 +54,8 @@ const char *report__device_kind(const struct report *r)
 
 const char *report__unobserved(const struct report *r, const struct section *s)
 {
+	if (s->build == build_cost)
+		return cost_unknown(&r->in);
 	if (s->build != build_processes && (!section__of_device(s) || s->build == build_waits))
 		return r->in.host_left_out ? "host observer: left out" : NULL;
 	if (s->build == build_processes)

@@ -154,6 +154,8 @@ int build_sets(const struct report *r, struct rows *rows);
 int build_memory(const struct report *r, struct rows *rows);
 int build_frees(const struct report *r, struct rows *rows);
 
+int build_cost(const struct report *r, struct rows *rows);
+
 int build_observers(const struct report *r, struct rows *rows);
 int build_sessions(const struct report *r, struct rows *rows);
 int build_timestamps(const struct report *r, struct rows *rows);

@@ -2,6 +2,7 @@
 /* The sections and the meaning of their columns: text, JSON, CSV and the manual take both from here. */
 #include <string.h>
 
+#include "inspect/cost.h"
 #include "report/report.h"
 
 #define TALLY(done_key, done_head, done_meaning)                                                             \
@@ -186,6 +187,19 @@ static const struct column process_columns[] = {
 	{ "comm", "NAME", UNIT_TEXT, "command name", false },
 	END };
 
+static const struct column cost_columns[] = {
+	{ "part", "PART", UNIT_TEXT, "probes (in libcuda), shim (the library in the process), CUPTI, driver (there without gpubpf too), all, recorder", false },
+	{ "calls", "CALLS", UNIT_COUNT, "calls, callbacks or records of this kind, in the whole capture", false },
+	{ "measured", NULL, UNIT_COUNT, "how many each_ns is of", false },
+	{ "each_ns", "EACH", UNIT_NS, "what one costs: of probes the median beyond a bare call, else the mean", false },
+	{ "low_ns", "LOW", UNIT_NS, "of probes: one batch of ten took less", false },
+	{ "high_ns", "HIGH", UNIT_NS, "of probes: one batch of ten took more", false },
+	{ "total_ns", "IN ALL", UNIT_NS, "each_ns times calls; of CUPTI, the driver and the recorder: the sum", false },
+	{ "share_of_a_thread", "SHARE", UNIT_SHARE, "total_ns by the time that was recorded; of several threads it may be more than 1", false },
+	{ "what", NULL, UNIT_TEXT, "machine word of the row", false },
+	{ "text", "OF WHAT", UNIT_TEXT, "the row in words, and why it was not measured where it was not", false },
+	END };
+
 const struct section report_host_sections[] = {
 	{ "processes", "Processes", "one row per process; a pid used again and an exec are new ones",
 	  NULL, process_columns, "calls", build_processes },
@@ -208,6 +222,8 @@ const struct section report_host_sections[] = {
 	{ "memory", "Memory", "one row per kind of memory; allocated, not resident",
 	  NULL, memory_columns, "allocated_bytes", build_memory },
 	{ "frees", "Frees", "one row per kind of free call", NULL, free_columns, "calls", build_frees },
+	{ "cost", "What gpubpf cost", "one row per part of it that was measured, or was not; of the whole capture",
+	  cost_note, cost_columns, NULL, build_cost },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */
