@@ -426,6 +426,44 @@ T(discards_without_a_recorder)
 	CHECK(got.next_sequence[GPUBPF_PROBE_CALLS] == next + 1);
 }
 
+/* What callbacks take is that of the session: not of the one before, not of the worker's own collecting. */
+T(callbacks_time_some_of_themselves)
+{
+	enum { N = 20000 };
+	struct batch_spent spent[GPUBPF_CALLBACKS];
+	struct batch *b;
+
+	begin(62);
+	b = batch__mine();
+	CHECK(b != NULL);
+	batch__spent(b, GPUBPF_CALLBACK_MODULE, now_ns() - 5000000000);
+	end(62);
+	begin(63);
+	batch__costs(spent);
+	CHECK(!spent[GPUBPF_CALLBACK_MODULE].seen && !spent[GPUBPF_CALLBACK_MODULE].longest);
+	for (int i = 0; i < N; i++) {
+		batch__spent(b, GPUBPF_CALLBACK_ENTER, now_ns());
+		/* every 128th takes long, as the one that hands over: about as many of the timed ones do */
+		batch__spent(b, GPUBPF_CALLBACK_LEAVE, now_ns() - (i % 128 == 127 ? 128000000 : 0));
+	}
+	batch__spent(b, GPUBPF_CALLBACK_MODULE, now_ns() - 1000000);
+	batch__costs(spent);
+	for (int i = GPUBPF_CALLBACK_ENTER; i <= GPUBPF_CALLBACK_LEAVE; i++) {
+		CHECKF(spent[i].seen == N, "%llu seen", (unsigned long long)spent[i].seen);
+		CHECKF(spent[i].timed > N / 128 && spent[i].timed < N / 32, "%llu timed",
+		       (unsigned long long)spent[i].timed);
+		CHECK(spent[i].longest <= spent[i].ns);
+	}
+	/* 1 ms a call on average: within a factor of four, where a fixed distance gives 0, 2 or 64 */
+	CHECKF(spent[GPUBPF_CALLBACK_LEAVE].ns / spent[GPUBPF_CALLBACK_LEAVE].timed > 250000 &&
+		       spent[GPUBPF_CALLBACK_LEAVE].ns / spent[GPUBPF_CALLBACK_LEAVE].timed < 4000000,
+	       "%llu ns each",
+	       (unsigned long long)(spent[GPUBPF_CALLBACK_LEAVE].ns / spent[GPUBPF_CALLBACK_LEAVE].timed));
+	CHECK(spent[GPUBPF_CALLBACK_MODULE].seen == 1 && spent[GPUBPF_CALLBACK_MODULE].timed == 1 &&
+	      spent[GPUBPF_CALLBACK_MODULE].ns >= 1000000);
+	end(63);
+}
+
 int main(int argc, char **argv)
 {
 	attach();

@@ -68,6 +68,11 @@ static uint64_t scaled(uint64_t ns, uint64_t calls, uint64_t of)
 	return r > UINT64_MAX ? UINT64_MAX : (uint64_t)r;
 }
 
+static uint64_t clamped(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
 static void total(const struct cost *c, struct cost_line *l, uint64_t ns)
 {
 	l->has_total = true;
@@ -122,7 +127,7 @@ static void count_stepped(const struct inspection *s, const Gpubpf__Cost *m, str
 		const Gpubpf__ApiCounts *n = s->counts->api[i];
 
 		if (n->api < GPUBPF_API_MAX && stepped[n->api])
-			c->stepped += n->entered + n->nested;
+			c->stepped = clamped(c->stepped, clamped(n->entered, n->nested));
 	}
 	c->has_stepped = c->stepped != 0;
 }
@@ -161,10 +166,9 @@ static void read_callbacks(const struct inspection *s, struct cost *c)
 			const struct join_cost *one = &join__session(s->join, i)->cost[k];
 
 			sum.there |= one->there;
-			if (__builtin_add_overflow(sum.seen, one->seen, &sum.seen) ||
-			    __builtin_add_overflow(sum.ns, one->ns, &sum.ns))
-				return;
-			sum.timed += one->timed; /* at most as many as were seen */
+			sum.seen = clamped(sum.seen, one->seen);
+			sum.timed = clamped(sum.timed, one->timed);
+			sum.ns = clamped(sum.ns, one->ns);
 			sum.longest = one->longest > sum.longest ? one->longest : sum.longest;
 		}
 		l = sum.there ? add(c, "shim", callbacks[k].what, callbacks[k].text) : NULL;
@@ -264,7 +268,7 @@ static void sum(struct cost *c)
 		if (!ours || !one->has_total || !strcmp(one->what, attach_cost_names[ATTACH_COST_OTHER]))
 			continue;
 		any = true;
-		ns = ns + one->total_ns < ns ? UINT64_MAX : ns + one->total_ns;
+		ns = clamped(ns, one->total_ns);
 	}
 	l = any ? add(c, "all", "threads", "probes and shim, of the threads that are recorded") : NULL;
 	if (l)
