@@ -3,7 +3,7 @@
 BENCH_CALLS ?= 200000
 BENCH_ROUNDS ?= 5
 BENCH_REPORT_CALLS ?= 10000000
-BENCH_TOOLS := $(B)/tests/bench/callcost $(B)/tests/bench/usdtcost
+BENCH_TOOLS := $(B)/tests/bench/callcost $(B)/tests/bench/usdtcost $(B)/tests/bench/pingpong
 
 # The libraries inside, so that it also runs where only libc is.
 $(BENCH_TOOLS): $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/libgpubpf.a

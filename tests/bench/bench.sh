@@ -25,18 +25,70 @@ wait $R || true
 	{e: (map(.e) | add), r: (map(.r) | add), l: (map(.l) | add), f: (map(.f) | add)} |
 	"\(.e) calls counted = \(.r) records + \(.l) lost in the ring (\(.f) in the file): \(.e / 10 | floor) calls a second"'
 
+# Arms take turns, so that a machine whose speed drifts moves all of them; ratios are of each arm's lowest round: other work
+# on the machine only ever adds.
+lowest() # FILE COLUMN
+{
+	awk -v c="$2" 'NR == 1 || $c < low { low = $c } END { print low }' "$1"
+}
+
+loop() # RECORD-OPTION…: ns a launch; "-": not recorded
+{
+	if [ "$1" = - ]; then
+		"$SIM/launchloop" --launches 200000
+	else
+		"$GPUBPF" record -q -f -o "$T/loop" "$@" -- "$SIM/launchloop" --launches 200000
+	fi | jq -r '.ns_per_launch'
+}
+
+arm() # COLUMN WORDS [COLUMN-OF-THE-SAME-WITHOUT]
+{
+	awk -v w="$2" -v n="$(lowest "$T/arms" "$1")" -v b="$(lowest "$T/arms" 1)" -v o="$([ -z "${3:-}" ] || lowest "$T/arms" "$3")" \
+		'BEGIN { printf "%-40s %8.0f ns, %6.0f more, %6.2f x bare%s\n", w, n, n - b, n / b,
+			o ? sprintf(", %.2f x the same without it", n / o) : "" }'
+}
+
 echo
-echo "== a launch loop of the simulated driver, bare and recorded"
-for arm in bare recorded; do
-	for _ in 1 2 3 4 5; do
-		if [ $arm = bare ]; then
-			"$SIM/launchloop" --launches 200000
-		else
-			"$GPUBPF" record -q -f -o "$T/loop" -- "$SIM/launchloop" --launches 200000
-		fi | jq -r '.ns_per_launch // .ns'
-	done | sort -n | sed -n 3p >"$T/$arm"
-done
-awk -v b="$(cat "$T/bare")" -v r="$(cat "$T/recorded")" 'BEGIN { printf "%.0f ns a launch bare, %.0f recorded\n", b, r }'
+echo "== a launch loop of the simulated driver, whose launch is next to nothing, bare and recorded"
+for _ in $(seq "$2"); do
+	echo "$(loop -) $(loop --no-shim) $(loop --no-shim --returns 1) $(loop --no-shim --latency) $(loop --returns 1) $(loop --latency)"
+done >"$T/arms"
+arm 1 bare
+arm 2 "host alone"
+arm 3 "host alone, --returns 1"
+arm 4 "host alone, --latency" 3
+arm 5 "both observers, --returns 1"
+arm 6 "both observers, --latency" 5
+
+echo
+echo "== two processes that wake each other and are not recorded, while another one is"
+beside() # RECORD-OPTION…: ns a turn, beside a recorded loop on another processor; "-": that is not recorded
+{
+	local pid target
+	taskset -c 1 "$SIM/launchloop" --launches 100 --rest 600000 >/dev/null &
+	target=$!
+	sleep 0.3
+	if [ "$1" != - ]; then
+		taskset -c 1 "$GPUBPF" record -q -f -o "$T/beside" "$@" -p $target &
+		pid=$!
+		sleep 1
+	fi
+	"$B/tests/bench/pingpong" "$((CALLS / 2))"
+	[ "$1" = - ] || { kill $pid && wait $pid || true; }
+	kill $target
+	wait $target 2>/dev/null || true
+}
+CALLS=$1
+if [ "$(nproc)" -lt 2 ]; then
+	echo "left out: there is one processor"
+else
+	for _ in $(seq "$2"); do
+		echo "$(beside -) $(beside --no-shim) $(beside --no-shim --latency)"
+	done >"$T/turns"
+	awk -v b="$(lowest "$T/turns" 1)" -v r="$(lowest "$T/turns" 2)" -v l="$(lowest "$T/turns" 3)" 'BEGIN {
+		printf "a turn of two switches: %.0f ns; %.3f x while another process is recorded, %.3f x with --latency (%.0f ns a switch)\n",
+			b, r / b, l / b, (l - b) / 2 }'
+fi
 
 echo
 echo "== report of a capture of $3 calls"
