@@ -52,8 +52,8 @@ if [ "$(inspect plain .metadata.attach)" = session ]; then
 		"$(inspect rows '[.cost.parts[] | select(.what == "row" or .what == "alone") | .calls] | add')"
 	check a_return_costs true "$(inspect rows '[.cost.parts[] | select(.part == "probes")] | map({(.what): .each_ns}) | add |
 		.call > .row and .row > 0 and .call > .other_process')"
-	# no room in any map: place is made
-	sim_record small --no-shim --returns 64 --ring-size 4096 --max-threads 1 -- "$SIM/launchloop" --launches $N
+	# no room in any map, where the thread that was recorded lives on: place is made
+	sim_record small --no-shim --returns 64 --ring-size 4096 --max-threads 1 -d 500ms -- "$SIM/launchloop" --launches $N --rest 1500
 	check plausible_where_maps_are_full true "$(line small probes call "$plausible")"
 else
 	for t in call row alone other_process where_maps_are_full; do
