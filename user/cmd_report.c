@@ -242,6 +242,8 @@ const struct verb verb_report = {
 		"cuKernelGetFunction, cuFuncGetName, cuKernelGetName). A handle that no such call named stays "
 		"`<unresolved 0x…>`: the recorder arrived after the modules were loaded. Kernels on the device have "
 		"the names that CUPTI gives.\n\n"
+		"Section cost is what gpubpf added to the calls that it recorded, measured where it recorded, and what of that nobody "
+		"measured.\n\n"
 		"In JSON a key that is absent does not apply; a value that was not observed is null, with "
 		"KEY_unmeasured beside it. In CSV these are an empty field and the words `not measured`.",
 	.examples =
