@@ -32,16 +32,16 @@ static bool measure(struct attach_opts o, char *lacks, size_t size, int *e)
 	return true;
 }
 
-static void check_kind(enum attach_cost_id id, bool there)
+static void check_kind(enum cost_kind id, bool there)
 {
 	const struct attach_cost_kind *k = &c.kind[id];
 
 	if (!there) {
-		CHECKF(!k->measured && !k->ns, "%s: %u measured", attach_cost_names[id], k->measured);
+		CHECKF(!k->measured && !k->ns, "%s: %u measured", cost_kind_names[id], k->measured);
 		return;
 	}
 	CHECKF(k->measured >= 64 && k->ns > 0 && k->ns < MOST_NS && k->low_ns <= k->ns && k->ns <= k->high_ns,
-	       "%s: %u measured, %llu ns, %llu to %llu", attach_cost_names[id], k->measured,
+	       "%s: %u measured, %llu ns, %llu to %llu", cost_kind_names[id], k->measured,
 	       (unsigned long long)k->ns, (unsigned long long)k->low_ns, (unsigned long long)k->high_ns);
 }
 
@@ -55,11 +55,11 @@ static void try_with(struct attach_opts o, bool rows)
 	if (!measure(o, lacks, sizeof(lacks), &e))
 		SKIP(lacks);
 	CHECKF(e == 0, "error %d", e);
-	check_kind(ATTACH_COST_CALL, !o.entry_only);
-	check_kind(ATTACH_COST_ENTRY, o.entry_only);
-	check_kind(ATTACH_COST_ROW, rows);
-	check_kind(ATTACH_COST_ALONE, rows && !o.entry_only);
-	check_kind(ATTACH_COST_OTHER, !o.trace_all);
+	check_kind(COST_CALL, !o.entry_only);
+	check_kind(COST_ENTRY, o.entry_only);
+	check_kind(COST_ROW, rows);
+	check_kind(COST_ALONE, rows && !o.entry_only);
+	check_kind(COST_OTHER, !o.trace_all);
 	CHECK(c.probe && *c.probe && strcmp(c.probe, "stepped") != 0);
 	CHECK(c.spent_ns > 0);
 }
@@ -115,8 +115,8 @@ T(of_rows_with_many_returns)
 		SKIP("bpf(2)");
 	if (!measure(o, lacks, sizeof(lacks), &e))
 		SKIP(lacks);
-	CHECK(e == 0 && c.kind[ATTACH_COST_ROW].ns < c.kind[ATTACH_COST_CALL].ns);
-	CHECK(!c.kind[ATTACH_COST_ROW].low_ns && !c.kind[ATTACH_COST_ROW].high_ns);
+	CHECK(e == 0 && c.kind[COST_ROW].ns < c.kind[COST_CALL].ns);
+	CHECK(!c.kind[COST_ROW].low_ns && !c.kind[COST_ROW].high_ns);
 }
 
 /* Probes of the recording that still stand would record what is made here. */
@@ -134,7 +134,7 @@ T(not_while_it_records)
 	}
 	attach__detach_but_init(a);
 	CHECK(attach__measure_cost(a, &c, &err) == -EBUSY && err.msg[0]);
-	CHECK(!c.kind[ATTACH_COST_CALL].measured);
+	CHECK(!c.kind[COST_CALL].measured);
 	attach__close(a);
 }
 

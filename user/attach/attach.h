@@ -15,6 +15,7 @@
 #include "attach/elfsym.h"
 #include "attach/kernel.h"
 #include "events.h"
+#include "model/costkind.h"
 
 struct apitab;
 struct attach;
@@ -135,25 +136,14 @@ struct attach_open_call {
 /* Launches that threads still keep (bpf/row.h), counted as recorded. Only after attach__detach(). */
 int attach__kept(struct attach *a, attach_record_fn fn, void *arg);
 int attach__open_calls(struct attach *a, void (*fn)(const struct attach_open_call *c, void *arg), void *arg);
-/* What a call costs its thread by how it is recorded, in ns beyond the same call without a probe. */
-enum attach_cost_id {
-	ATTACH_COST_CALL,  /* recorded at its return; with opts.latency, of one that stays on its processor */
-	ATTACH_COST_ENTRY, /* the same with opts.entry_only */
-	ATTACH_COST_ROW,   /* a launch in a row whose return is left out (bpf/row.h) */
-	ATTACH_COST_ALONE, /* the same where there is memory to be read, so that it is handed over by itself */
-	ATTACH_COST_OTHER, /* made by a process that is not recorded */
-	ATTACH_COSTS,
-};
-extern const char
-	*const attach_cost_names[ATTACH_COSTS]; /* "call", "entry", "row", "alone", "other_process" */
-
+/* In ns beyond the same call without a probe. */
 struct attach_cost_kind {
 	uint64_t ns;              /* median */
 	uint64_t low_ns, high_ns; /* one batch of ten took less, one more; both 0: not known */
 	unsigned measured; /* calls; 0: this kind was not measured, there is none in such a recording */
 };
 struct attach_cost {
-	struct attach_cost_kind kind[ATTACH_COSTS];
+	struct attach_cost_kind kind[COST_KINDS];
 	const char *probe; /* what stands at the probes: struct elfsym has the same of the entry points */
 	uint64_t spent_ns; /* on measuring */
 };

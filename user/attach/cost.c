@@ -59,11 +59,6 @@ static launch_fn *const functions[POINTS] = { cost_call, cost_row, cost_alone };
 /* CUlaunchConfig (cuda.h) with no attributes: what is read for a launch that is recorded by itself. */
 static const uint64_t launch_config[7];
 
-const char *const attach_cost_names[ATTACH_COSTS] = {
-	[ATTACH_COST_CALL] = "call",   [ATTACH_COST_ENTRY] = "entry",         [ATTACH_COST_ROW] = "row",
-	[ATTACH_COST_ALONE] = "alone", [ATTACH_COST_OTHER] = "other_process",
-};
-
 static uint64_t timed(launch_fn *fn)
 {
 	uint64_t t0 = clock_now(CLOCK_MONOTONIC);
@@ -152,8 +147,8 @@ static int link_points(struct attach *a, struct attach_cost *c)
 static void measure_all(struct attach *a, struct ring_buffer *ring, struct attach_cost *c)
 {
 	double share = a->opts.entry_only ? 0 : 1.0 / attach__measure_one_of(a);
-	struct attach_cost_kind *call = &c->kind[a->opts.entry_only ? ATTACH_COST_ENTRY : ATTACH_COST_CALL];
-	struct attach_cost_kind *left[] = { &c->kind[ATTACH_COST_ROW], &c->kind[ATTACH_COST_ALONE] };
+	struct attach_cost_kind *call = &c->kind[a->opts.entry_only ? COST_ENTRY : COST_CALL];
+	struct attach_cost_kind *left[] = { &c->kind[COST_ROW], &c->kind[COST_ALONE] };
 
 	timed(cost_call); /* the thread is new, pages are cold */
 	ring_buffer__consume(ring);
@@ -182,8 +177,8 @@ static int nearly_all_recorded(struct attach *a, const struct gpubpf_counts *bef
 
 	for (int i = 0; i < POINTS && !e; i++)
 		recorded += now[i].recorded - before[i].recorded;
-	for (int i = 0; i < ATTACH_COSTS; i++)
-		made += i == ATTACH_COST_OTHER ? 0 : c->kind[i].measured;
+	for (int i = 0; i < COST_KINDS; i++)
+		made += i == COST_OTHER ? 0 : c->kind[i].measured;
 	if (!e && (recorded > made || recorded < made - made / 100))
 		e = err_set(err, -ENOBUFS,
 			    "of %llu calls that were to be measured %llu found room in the ring",
@@ -208,7 +203,7 @@ static int probed(struct attach *a, struct attach_cost *c, struct err *err)
 	}
 	if (!a->opts.trace_all) {
 		timed(cost_call);
-		measure(cost_call, ring, &c->kind[ATTACH_COST_OTHER]);
+		measure(cost_call, ring, &c->kind[COST_OTHER]);
 	}
 	e = attach__counts(a, before, POINTS);
 	if (!e)

@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-#include "attach/attach.h"
 #include "events.h"
 #include "join/join.h"
+#include "model/costkind.h"
 
 const char cost_note[] =
 	"probes: a function of gpubpf's own, bare and probed behind the end of the recording: the median, and what one batch in ten "
 	"stayed below and one went beyond; its caches are warm, other calls cost more. shim: timed by itself, one callback in 64. "
 	"CUPTI: by its own word. Shares are of one thread's time";
 
-/* Of a call: by enum attach_cost_id. */
-static const char *const kind_texts[ATTACH_COSTS] = {
-	[ATTACH_COST_CALL] = "calls recorded to their return",
-	[ATTACH_COST_ENTRY] = "calls recorded at their entry",
-	[ATTACH_COST_ROW] = "launches in a row, return left out",
-	[ATTACH_COST_ALONE] = "launches in a row that pass a configuration, return left out",
-	[ATTACH_COST_OTHER] = "calls of processes that are not recorded",
+/* Of a call: by enum cost_kind. */
+static const char *const kind_texts[COST_KINDS] = {
+	[COST_CALL] = "calls recorded to their return",
+	[COST_ENTRY] = "calls recorded at their entry",
+	[COST_ROW] = "launches in a row, return left out",
+	[COST_ALONE] = "launches in a row that pass a configuration, return left out",
+	[COST_OTHER] = "calls of processes that are not recorded",
 };
 
 static const struct {
@@ -88,8 +88,8 @@ static void add_kind(struct cost *c, const Gpubpf__CostKind *k, const char *why)
 	const char *text = k->kind;
 	struct cost_line *l;
 
-	for (unsigned i = 0; i < ATTACH_COSTS; i++)
-		if (!strcmp(k->kind, attach_cost_names[i]))
+	for (unsigned i = 0; i < COST_KINDS; i++)
+		if (!strcmp(k->kind, cost_kind_names[i]))
 			text = kind_texts[i];
 	l = add(c, "probes", k->kind, text);
 	if (!l)
@@ -265,7 +265,7 @@ static void sum(struct cost *c)
 		const struct cost_line *one = &c->line[i];
 		bool ours = !strcmp(one->part, "probes") || !strcmp(one->part, "shim");
 
-		if (!ours || !one->has_total || !strcmp(one->what, attach_cost_names[ATTACH_COST_OTHER]))
+		if (!ours || !one->has_total || !strcmp(one->what, cost_kind_names[COST_OTHER]))
 			continue;
 		any = true;
 		ns = clamped(ns, one->total_ns);

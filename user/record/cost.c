@@ -11,11 +11,11 @@
 
 struct cost_message {
 	Gpubpf__Cost message;
-	Gpubpf__CostKind kind[ATTACH_COSTS], *kinds[ATTACH_COSTS];
+	Gpubpf__CostKind kind[COST_KINDS], *kinds[COST_KINDS];
 };
 
 /* How many calls were of each kind; counted in the kernel, so that losses are in it. */
-static int count_calls(struct recorder *r, uint64_t calls[ATTACH_COSTS])
+static int count_calls(struct recorder *r, uint64_t calls[COST_KINDS])
 {
 	size_t n = attach__api_ids(r->attach);
 	struct gpubpf_counts *c = calloc(n + 1, sizeof(*c));
@@ -28,26 +28,26 @@ static int count_calls(struct recorder *r, uint64_t calls[ATTACH_COSTS])
 	for (size_t i = 0; i < n && !e; i++) {
 		uint64_t all = c[i].entered + c[i].nested, left_out = entry_only ? c[i].row : c[i].unmeasured;
 
-		calls[ATTACH_COST_ROW] += c[i].row;
-		calls[ATTACH_COST_ALONE] += left_out - c[i].row;
-		calls[entry_only ? ATTACH_COST_ENTRY : ATTACH_COST_CALL] += all - left_out;
+		calls[COST_ROW] += c[i].row;
+		calls[COST_ALONE] += left_out - c[i].row;
+		calls[entry_only ? COST_ENTRY : COST_CALL] += all - left_out;
 	}
 	if (!e)
-		calls[ATTACH_COST_OTHER] = globals[GPUBPF_G_OTHER_PROCESS];
+		calls[COST_OTHER] = globals[GPUBPF_G_OTHER_PROCESS];
 	free(c);
 	return e;
 }
 
-static void fill(struct cost_message *m, const struct attach_cost *c, const uint64_t calls[ATTACH_COSTS])
+static void fill(struct cost_message *m, const struct attach_cost *c, const uint64_t calls[COST_KINDS])
 {
-	for (unsigned i = 0; i < ATTACH_COSTS; i++) {
+	for (unsigned i = 0; i < COST_KINDS; i++) {
 		const struct attach_cost_kind *k = &c->kind[i];
 		Gpubpf__CostKind *to = &m->kind[m->message.n_kind];
 
 		if (!k->measured && !calls[i])
 			continue;
 		gpubpf__cost_kind__init(to);
-		to->kind = (char *)attach_cost_names[i];
+		to->kind = (char *)cost_kind_names[i];
 		to->has_calls = true;
 		to->calls = calls[i];
 		to->has_ns = to->has_measured = k->measured != 0;
@@ -73,7 +73,7 @@ int recorder_cost(struct recorder *r)
 {
 	struct cost_message m = { 0 };
 	Gpubpf__Meta meta = GPUBPF__META__INIT;
-	uint64_t calls[ATTACH_COSTS] = { 0 };
+	uint64_t calls[COST_KINDS] = { 0 };
 	struct attach_cost c = { 0 };
 	struct err why = { "" };
 	struct rusage used;
