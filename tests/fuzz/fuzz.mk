@@ -25,6 +25,7 @@ $(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice
 	@$< --calls 40 --keys 3 --no-footer $@/killed >/dev/null
 	@$< --calls 10 --no-counts --level 0 $@/uncounted >/dev/null
 	@$< --calls 0 $@/empty >/dev/null
+	@$< --calls 10 --level 0 --cost $@/cost >/dev/null
 	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
 	@set -e; dev() { f=$@/$$1; shift; $(B)/tests/tools/mkdevice --level 0 --calls 40 "$$@" $$f >/dev/null; }; \
 		dev device --processes 2 --threads 2; dev device-faults --zero 3 --early 4 --drop 5; \
@@ -48,7 +49,7 @@ fuzz: fuzz-elfgate
 .PHONY: fuzz-elfgate
 
 # Records as the join meets them, without the file around them: the blocks of the captures above are the corpus to begin with.
-FUZZ_JOIN_SRC := tests/fuzz/fuzz_join.c $(wildcard user/join/*.c user/model/*.c user/util/*.c user/gate/*.c user/latency/breakdown.c usdt/*.c)
+FUZZ_JOIN_SRC := tests/fuzz/fuzz_join.c $(wildcard user/join/*.c user/model/*.c user/util/*.c user/gate/*.c user/latency/breakdown.c user/latency/futexes.c usdt/*.c)
 fuzz-join: $(FUZZ_DIR)/fuzz_join $(FUZZ_DIR)/seeds ## fuzz the join of the two observers for FUZZ_SECONDS (10)
 	@mkdir -p $(FUZZ_DIR)/join-corpus $(FUZZ_DIR)/join-seeds
 	@for f in $(FUZZ_DIR)/seeds/*; do tail -c +25 $$f >$(FUZZ_DIR)/join-seeds/$${f##*/}; done

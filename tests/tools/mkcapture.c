@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "model/costkind.h"
 #include "meta_apis.h"
 #include "model/ledger.h"
 #include "util/err.h"
@@ -27,7 +28,7 @@
 struct options {
 	uint64_t calls, lose;
 	unsigned threads, keys, level;
-	bool no_footer, no_counts, force;
+	bool no_footer, no_counts, force, cost;
 	const char *apis, *text, *path;
 };
 
@@ -300,6 +301,32 @@ static void write_task(struct gen *g, uint32_t event, unsigned thread, uint64_t 
 		g->failed = true;
 }
 
+static void write_cost(struct gen *g)
+{
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+	Gpubpf__Cost cost = GPUBPF__COST__INIT;
+	Gpubpf__CostKind kind[COST_KINDS], *kinds[COST_KINDS];
+
+	for (unsigned i = 0; i < COST_KINDS; i++) {
+		gpubpf__cost_kind__init(&kind[i]);
+		kind[i].kind = (char *)cost_kind_names[i];
+		kind[i].has_calls = kind[i].has_ns = kind[i].has_low_ns = kind[i].has_high_ns = true;
+		kind[i].calls = g->o.calls;
+		kind[i].ns = 1000 + i;
+		kind[i].low_ns = 900;
+		kind[i].high_ns = 1200;
+		kinds[i] = &kind[i];
+	}
+	cost.n_kind = COST_KINDS;
+	cost.kind = kinds;
+	cost.probe = "push";
+	cost.has_recorder_cpu_ns = true;
+	cost.recorder_cpu_ns = 5000000;
+	m.cost = &cost;
+	if (capture_writer__meta(g->w, &m, &g->err))
+		die(g, "meta");
+}
+
 static void write_meta(struct gen *g)
 {
 	Gpubpf__Meta m = GPUBPF__META__INIT;
@@ -421,7 +448,7 @@ static void write_end(struct gen *g)
 static int usage(void)
 {
 	fputs("mkcapture [--calls N] [--threads N] [--keys N] [--apis SYMBOL,…] [--lose N] [--level ZSTD]\n"
-	      "          [--text COMM] [--no-footer] [--no-counts] [-f] FILE\n",
+	      "          [--text COMM] [--no-footer] [--no-counts] [--cost] [-f] FILE\n",
 	      stderr);
 	return 2;
 }
@@ -429,17 +456,10 @@ static int usage(void)
 static int parse(struct gen *g, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "calls", 1, NULL, 'c' },
-		{ "threads", 1, NULL, 't' },
-		{ "keys", 1, NULL, 'k' },
-		{ "apis", 1, NULL, 'a' },
-		{ "lose", 1, NULL, 'l' },
-		{ "level", 1, NULL, 'z' },
-		{ "text", 1, NULL, 'x' },
-		{ "no-footer", 0, NULL, 'n' },
-		{ "no-counts", 0, NULL, 'N' },
-		{ "force", 0, NULL, 'f' },
-		{ 0 },
+		{ "calls", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },   { "keys", 1, NULL, 'k' },
+		{ "apis", 1, NULL, 'a' },  { "lose", 1, NULL, 'l' },      { "level", 1, NULL, 'z' },
+		{ "text", 1, NULL, 'x' },  { "no-footer", 0, NULL, 'n' }, { "no-counts", 0, NULL, 'N' },
+		{ "cost", 0, NULL, 'C' },  { "force", 0, NULL, 'f' },     { 0 },
 	};
 	struct options *o = &g->o;
 	int c;
@@ -474,6 +494,9 @@ static int parse(struct gen *g, int argc, char **argv)
 			break;
 		case 'N':
 			o->no_counts = o->no_footer = true;
+			break;
+		case 'C':
+			o->cost = true;
 			break;
 		case 'f':
 			o->force = true;
@@ -518,6 +541,8 @@ int main(int argc, char **argv)
 		    &g.err))
 		die(&g, "open");
 	write_meta(&g);
+	if (g.o.cost)
+		write_cost(&g);
 	for (unsigned t = 0; t < g.o.threads; t++) {
 		g.now[t] = T0 + t * 1000;
 		write_task(&g, GPUBPF_TASK_SEEN, t, g.now[t]);
