@@ -241,6 +241,7 @@ static int run_once(struct live *l, const pid_t *pids, char **command, const cha
 		.turn = on_turn,
 		.turn_arg = l,
 		.shim_image = &image,
+		.no_cost = true, /* nobody is left to show it to */
 		.say = on_say,
 		.say_arg = l,
 	};

@@ -176,7 +176,7 @@ int latency_json(struct latency *l, FILE *f)
 		rc = latency_json_put(f, ",\n\"inside_absent\":", absences(l));
 	fprintf(f, ",\n\"futex_waits_left_out\":%" PRIu64, l->m->waits.cut);
 	if (!rc && !cost_unknown(&l->in))
-		rc = put(f, ",\n\"cost\":", inspect_cost_json(&l->in));
+		rc = latency_json_put(f, ",\n\"cost\":", inspect_cost_json(&l->in));
 	fputs(",\n\"sections\":{", f);
 	for (const struct lat_section *s = latency_sections; !rc && s->s.name; s++) {
 		fprintf(f, "%s\"%s\":{", s == latency_sections ? "\n" : ",\n", s->s.name);

@@ -351,9 +351,7 @@ int latency_text(struct latency *l, FILE *f)
 		for (int m = 0; !rc && m < LAT_QUEUE; m++)
 			rc = latency_stories(l, p, (enum lat_measure)m, f, color);
 	}
-<<<<<<< HEAD
-	return rc ? rc : latency_idle_text(l, f, color);
-=======
+	if (!rc)
+		rc = latency_idle_text(l, f, color);
 	return rc ? rc : inspect_cost_text(&l->in, f);
->>>>>>> a4dbfbf (record: what a recorded call cost, measured behind the end)
 }
