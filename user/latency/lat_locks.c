@@ -150,7 +150,7 @@ int build_lat_locks(struct latency *l, struct rows *rows)
 			most[w->key[0]] = w;
 	}
 	for (size_t i = 0; !rc && i < l->locks.locks.n; i++)
-		rc = lock_row(l, rows, hmap__at(&l->locks.locks, i), most[i]);
+		rc = !most[i] ? 0 : lock_row(l, rows, hmap__at(&l->locks.locks, i), most[i]);
 	free(most);
 	return rc;
 }
