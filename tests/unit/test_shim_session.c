@@ -137,18 +137,6 @@ static bool counts_are(enum gpubpf_probe p, __u64 made, __u64 handed)
 	return false;
 }
 
-/* The last word on callbacks of one kind. */
-static bool costs_are(enum gpubpf_callback which, __u64 seen)
-{
-	struct gpubpf_status s = got_status(GPUBPF_STATUS_COST, (int)which);
-
-	if (s.kind && s.a == seen && s.b > seen / 256 && s.b < seen / 16 && s.d <= s.c && s.c >= s.b * s.e)
-		return true;
-	printf("# callback %d: %llu seen, %llu timed, %llu ns, longest %llu, clock %llu\n", (int)which, s.a,
-	       s.b, s.c, s.d, s.e);
-	return false;
-}
-
 T(launches_and_their_records)
 {
 	enum { N = 5000 };
@@ -174,7 +162,6 @@ T(launches_and_their_records)
 	CHECK(counts_are(GPUBPF_PROBE_CALLS, N, N) && counts_are(GPUBPF_PROBE_ACTIVITY, N, N) &&
 	      counts_are(GPUBPF_PROBE_NAMES, 2, 2));
 	CHECK(!count_statuses(GPUBPF_STATUS_LOSS) && !got.after_disarmed);
-	CHECK(costs_are(GPUBPF_CALLBACK_ENTER, N) && costs_are(GPUBPF_CALLBACK_LEAVE, N));
 	/* 64 to a hit, 128 calls: not one hit each. */
 	CHECKF(got.hits[GPUBPF_PROBE_ACTIVITY] <= N / 64 + 10 && got.hits[GPUBPF_PROBE_CALLS] <= N / 128 + 10,
 	       "%zu and %zu hits", got.hits[GPUBPF_PROBE_ACTIVITY], got.hits[GPUBPF_PROBE_CALLS]);
