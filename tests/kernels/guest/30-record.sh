@@ -72,6 +72,16 @@ for method in $methods; do
 			head -n 20 /tmp/waits | sed 's/^/# /'
 			echo "not ok record demo --latency: who ended waits in futexes"
 		fi
+		timeout 300 /t/gpubpf top --lines --no-shim -- /t/demo --steps 50 >/tmp/out 2>&1
+		shown=$(awk '$1 == "rates" { n += $4 } END { print n + 0 }' /tmp/out)
+		did=$(sed -n 's/.*"launches":\([0-9]*\),.*/\1/p' /tmp/out)
+		waits=$(grep -c '^waits .* on_cpu$' /tmp/out)
+		if [ "$shown" = "$did" ] && [ "$waits" -gt 0 ] && ! grep '^losses' /tmp/out | grep -qv ' none '; then
+			echo "ok top: $shown launches, waits accounted for"
+		else
+			tail -n 30 /tmp/out | sed 's/^/# /'
+			echo "not ok top: $shown launches of $did, waits accounted for in $waits blocks"
+		fi
 		if grep -q "\"attach\": \"$first\"" /tmp/inspect; then
 			echo "ok record: takes $first by itself"
 		else
