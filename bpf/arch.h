@@ -9,6 +9,8 @@
  *   arch_result()         low 32 bits of the return value
  *   arch_caller()         the return address, at function entry
  *   arch_frame_waits()    whether the return address of a call that was entered at `sp` is still the trampoline
+ *   arch_fp()             the frame pointer
+ *   arch_saved()          the other registers that a function preserves, into saved[0 … ARCH_SAVED-1]
  *   arch_words()          the register arguments into words[0 … ARCH_REG_WORDS-1]
  *   arch_syscall()        of the registers that a task came into the kernel with: the system call's number, negative
  *                         when it is none, and its six arguments

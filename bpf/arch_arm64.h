@@ -6,6 +6,7 @@
 #define ARCH_REG_WORDS 8
 #define ARCH_STACK_ARGS 0
 #define ARCH_RETURN_POP 0
+#define ARCH_SAVED 10
 
 #include <bpf/bpf_core_read.h>
 
@@ -90,6 +91,25 @@ static __always_inline int arch_frame_waits(__u64 sp, __u64 trampoline)
 	(void)sp;
 	(void)trampoline;
 	return 1;
+}
+
+static __always_inline __u64 arch_fp(const struct pt_regs *ctx)
+{
+	return ctx->regs[29];
+}
+
+static __always_inline void arch_saved(const struct pt_regs *ctx, __u64 *saved)
+{
+	saved[0] = ctx->regs[19];
+	saved[1] = ctx->regs[20];
+	saved[2] = ctx->regs[21];
+	saved[3] = ctx->regs[22];
+	saved[4] = ctx->regs[23];
+	saved[5] = ctx->regs[24];
+	saved[6] = ctx->regs[25];
+	saved[7] = ctx->regs[26];
+	saved[8] = ctx->regs[27];
+	saved[9] = ctx->regs[28];
 }
 
 static __always_inline void arch_words(const struct pt_regs *ctx, __u64 *words)

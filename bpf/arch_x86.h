@@ -6,6 +6,7 @@
 #define ARCH_REG_WORDS 6
 #define ARCH_STACK_ARGS 8
 #define ARCH_RETURN_POP 8
+#define ARCH_SAVED 5
 
 struct pt_regs {
 	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp,
@@ -75,6 +76,20 @@ static __always_inline int arch_frame_waits(__u64 sp, __u64 trampoline)
 	__u64 caller = 0;
 
 	return !bpf_probe_read_user(&caller, sizeof(caller), (void *)sp) && caller == trampoline;
+}
+
+static __always_inline __u64 arch_fp(const struct pt_regs *ctx)
+{
+	return ctx->bp;
+}
+
+static __always_inline void arch_saved(const struct pt_regs *ctx, __u64 *saved)
+{
+	saved[0] = ctx->bx;
+	saved[1] = ctx->r12;
+	saved[2] = ctx->r13;
+	saved[3] = ctx->r14;
+	saved[4] = ctx->r15;
 }
 
 static __always_inline void arch_words(const struct pt_regs *ctx, __u64 *words)

@@ -9,6 +9,7 @@
 #include "row.h"
 #include "stack.h"
 #include "task.h"
+#include "ustack.h"
 
 #define CUDA_ERROR_NOT_READY 600 /* cuda.h: the answer "not yet" of a query, no failure */
 
@@ -344,7 +345,8 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	enum thread_state state = THREAD_OK;
 	struct gpubpf_counts *c;
 	struct frame *f;
-	int elsewhere, left_out;
+	int elsewhere, left_out, sampled;
+	struct stack_open stack = { 0 };
 	__u64 now;
 
 	if (stopped)
@@ -370,7 +372,8 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	}
 	now = bpf_ktime_get_ns();
 	elsewhere = entry_only ? 0 : drop_left(ctx, t, sp);
-	left_out = in_a_row(t, cookie, now) && (entry_only || leave_return_out());
+	sampled = stacks && !t->depth && stack_wanted();
+	left_out = in_a_row(t, cookie, now) && !sampled && (entry_only || leave_return_out());
 	if (left_out && !COOKIE_BLOB(cookie)) {
 		row_add(ctx, t, c, cookie, sp, now);
 		return 1;
@@ -384,23 +387,30 @@ static __always_inline int call_enter(struct pt_regs *ctx, __u64 cookie)
 	}
 	f = frame_at(t, depth);
 	fill_frame(ctx, f, cookie, sp, now);
+	if (sampled)
+		stack_take(&stack, ctx, id, api, GPUBPF_STACK_ENTRY);
 	if (entry_only) {
+		stack_send(&stack, f->t_entry);
 		record_entry(c, f, id, 0);
 		return 1;
 	}
 	if ((elsewhere && can_leave_out) || left_out) {
 		f->flags |= GPUBPF_CALL_UNMEASURED;
 		count_one(&c->unmeasured);
+		stack_send(&stack, f->t_entry);
 		record_entry(c, f, id, depth);
 		return 1;
 	}
 	count_one(depth ? &c->nested : &c->entered);
 	t->depth = depth + 1;
+	if (stack.there) /* what taking it took is no part of the call */
+		f->t_entry = bpf_ktime_get_ns();
 	if (latency && !depth) {
 		now = lat_enter(tid, api);
 		if (now)
 			f->t_entry = now;
 	}
+	stack_send(&stack, f->t_entry);
 	return 0;
 }
 
@@ -466,6 +476,8 @@ static __always_inline int call_return(struct pt_regs *ctx, __u64 cookie)
 	}
 	if (latency && !depth)
 		lat_return(id, f->t_entry);
+	if (stacks && stacks_slow_ns && !depth && now - f->t_entry >= stacks_slow_ns)
+		stack_at_return(ctx, id, api, f->t_entry);
 	count_one(emit_call(f, id, depth, now, result) ? &c->recorded : &c->lost_ring);
 	return 0;
 }

@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "events_stack.h"
+
 #define GPUBPF_WIRE_ABI 1
 
 /* Every record starts with this. `size` is the whole record, a multiple of 8. */
@@ -26,6 +28,7 @@ enum gpubpf_rec_kind {
 	GPUBPF_REC_SHIM = 4,    /* struct gpubpf_shim: one batch of the device observer */
 	GPUBPF_REC_LATENCY = 5, /* struct gpubpf_latency: where the time of a call went */
 	GPUBPF_REC_WAKER = 6,   /* struct gpubpf_waker: one wait in a futex and who ended it */
+	GPUBPF_REC_STACK = 7,   /* struct gpubpf_stack: who made a call; and what such stacks are made of */
 };
 
 /* gpubpf_rec.flags of a call. Absence is a flag, never a value inside a field. */
@@ -492,6 +495,9 @@ enum gpubpf_global {
 	GPUBPF_G_LATENCY_LOST = 6,  /* breakdowns of calls that found no room in the ring */
 	GPUBPF_G_LATENCY_FULL = 7,  /* threads that found no room where their time is kept */
 	GPUBPF_G_WAKER_LOST = 8,    /* waits in a futex that found no room in the ring */
+	GPUBPF_G_STACK_LOST = 9,    /* stacks of calls that found no room in the ring */
+	GPUBPF_G_STACK_UNRESOLVED =
+		14, /* stacks that were not turned into functions in time: counted by the recorder */
 	GPUBPF_G_MAX = 16,
 };
 

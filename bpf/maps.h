@@ -4,6 +4,7 @@
 #define GPUBPF_MAPS_H
 
 #include "events.h"
+#include "stackraw.h"
 
 #define OPEN_CALLS 4 /* nested calls of one thread that are kept open at once; a power of two */
 
@@ -114,6 +115,11 @@ const volatile __u8 latency_throttled; /* the kernel tells */
 const volatile __s64
 	preempt_count_from_rq; /* x86-64: from a processor's struct rq to its preemption count; 0: not known */
 const volatile __u32 nvidia_majors[NVIDIA_MAJORS]; /* character devices of the GPU's driver; 0: none */
+
+const volatile __u8 stacks;          /* STACKS_… */
+const volatile __u64 stacks_slow_ns; /* of calls that take so long; 0: at entries */
+const volatile __u32 stacks_one_of;  /* at entries: of about one call in so many; 0, 1: of all */
+const volatile __u32 stacks_bytes;   /* of a copy */
 
 /* How many threads with such a number keep a struct lat: what tells all other threads at each switch of the machine. */
 #define WATCHED 16384

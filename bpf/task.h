@@ -138,7 +138,8 @@ static __always_inline enum thread_state thread_begin(__u32 tgid, __u32 tid, str
 	t->row.kind = REC_ROW;
 	t->row.tgid = tgid;
 	t->row.tid = tid;
-	emit_task(task, GPUBPF_TASK_SEEN, 0, 0, BPF_RB_NO_WAKEUP);
+	/* who resolves stacks looks at the mappings while they are there */
+	emit_task(task, GPUBPF_TASK_SEEN, 0, 0, stacks ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	*out = t;
 	return THREAD_OK;
 }

@@ -19,7 +19,7 @@
 
 struct latency_args {
 	int json, same_devices;
-	const char *csv, *svg;
+	const char *csv, *svg, *folded;
 	unsigned long long slowest, rows, from, to, idle;
 	struct opt_list apis, kernels, pids, tids;
 };
@@ -97,7 +97,13 @@ static const struct opt latency_opts_table[] = {
 	  .arg = "TABLE",
 	  .offset = O(csv),
 	  .help = "Print one table as CSV (RFC 4180): apis, kernels, histogram, starts, locks, wakers, parts, differences, slowest, "
-		  "idle_devices, idle, idle_apis or idle_gaps." },
+		  "idle_devices, idle, idle_apis, idle_gaps or stacks." },
+	{ .name = "folded",
+	  .type = OPT_STRING,
+	  .arg = "calls|time",
+	  .offset = O(folded),
+	  .help = "Print the stacks (`record --stacks`) as lines for flame graphs: functions from the outermost, the entry point, "
+		  "and how many of the calls it were, or the nanoseconds inside them." },
 	{ .name = "svg",
 	  .type = OPT_STRING,
 	  .arg = "FILE",
@@ -139,6 +145,10 @@ static int prepare(struct run_state *s, struct err *err)
 
 	if (a->csv && a->json)
 		return err_set(err, -EINVAL, "--csv and --json exclude each other");
+	if (a->folded && (a->csv || a->json))
+		return err_set(err, -EINVAL, "--folded, --csv and --json exclude each other");
+	if (a->folded && strcmp(a->folded, "calls") && strcmp(a->folded, "time"))
+		return err_set(err, -EINVAL, "--folded takes calls or time, not '%s'", a->folded);
 	if (a->slowest > SLOWEST_MAX)
 		return err_set(err, -EINVAL, "-n takes at most %d, not %llu", SLOWEST_MAX, a->slowest);
 	s->o.has_from = a->from != ~0ull;
@@ -185,7 +195,11 @@ static int show(const struct run_state *s, struct latency *l, struct err *err)
 
 	if (s->args.svg && write_picture(l, s->args.svg, err))
 		return cmd_failed(err, 1);
-	if (s->table) {
+	if (s->args.folded) {
+		if (!l->stacks)
+			fprintf(stderr, "gpubpf: no stacks in this capture (record --stacks)\n");
+		rc = latency_folded(l, !strcmp(s->args.folded, "time"), stdout);
+	} else if (s->table) {
 		/* the table has no room for it, and nobody may take it for whole when it is not */
 		ledger_headline(&l->in.ledger, line, sizeof(line));
 		if (l->in.ledger.verdict < LEDGER_UNCONTRADICTED)
@@ -272,6 +286,9 @@ const struct verb verb_latency = {
 		"add up to the idle time. Nobody is blamed for what no call is recorded for, for the time between the nodes of one "
 		"graph, and for the time before the first and behind the last thing that ran. Where calls are chosen, by thread, kernel or "
 		"otherwise, so are the gaps that they ended; the others are one row.\n\n"
+		"Stacks say who made the calls, where the capture was made with `record --stacks` or `--slow`: those with most of the "
+		"time, and that of each of the slowest calls. How far a stack goes is said: complete, truncated at a limit, or ended where "
+		"frame pointers or unwind information are missing.\n\n"
 		"Slow calls are those from a threshold on that one call in a hundred reaches at most, unless more calls are "
 		"within 1 % of the longest. Percentiles are within 1 %; counts, sums and the bars of histograms are exact.",
 	.examples =

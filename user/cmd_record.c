@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "stackraw.h"
 #include "record/recorder.h"
 #include "record/target.h"
 #include "record_opts.h"
@@ -19,8 +20,24 @@ struct record_opts {
 	struct opt_list cupti;
 	const char *output;
 	unsigned long long calls, init_timeout, warmup, compress;
+	unsigned stacks; /* STACKS_… */
+	unsigned long long slow, stacks_every, stacks_bytes;
 	int force, entry_only, no_host, no_cost, require_ready, quiet;
 };
+
+/* "fp", "dwarf"; none: fp. */
+static int parse_stacks(const char *arg, void *dst, struct err *err)
+{
+	unsigned *stacks = dst;
+
+	if (!arg || !strcmp(arg, "fp"))
+		*stacks = STACKS_FP;
+	else if (!strcmp(arg, "dwarf"))
+		*stacks = STACKS_COPY;
+	else
+		return err_set(err, -EINVAL, "unknown way to take stacks \"%s\": fp or dwarf", arg);
+	return 0;
+}
 
 #define O(field) offsetof(struct record_opts, field)
 
@@ -43,6 +60,24 @@ static const struct opt options[] = {
 	  "futex inside a call. Measures every call "
 	  "to its return unless --returns says otherwise.",
 	  0, NULL, 0, NULL },
+	{ 0, "stacks", OPT_CALL, "[=fp|dwarf]", O(stacks),
+	  "Take the user stack of some calls, resolved to functions while the process lives. fp follows frame pointers: cheap, "
+	  "and it ends where code was built without them. dwarf copies the top of the stack and the registers, and unwinds that "
+	  "with the files' unwind information: up to 16 KiB a stack through the ring, and about 0.1 ms of another "
+	  "processor each; the copies are in no file. Names are those of symbols and debug files on this machine and of the process "
+	  "(no server is asked), and of /tmp/perf-PID.map. Which calls: --slow, else --stacks-every.",
+	  0, parse_stacks, 0, NULL },
+	{ 0, "slow", OPT_DURATION, "TIME", O(slow),
+	  "Take a stack (--stacks, fp if it is not given) of each call that takes at least so long (50us), at its return. Measures every "
+	  "call to its return unless --returns says otherwise.",
+	  0, NULL, 0, NULL },
+	{ 0, "stacks-every", OPT_UINT, "N", O(stacks_every),
+	  "Take the stack of about one call in N, drawn at random, at its entry. Such a call is measured to its return, whatever "
+	  "--returns says; the time that the stack takes is not in it.",
+	  0, NULL, 1, "64" },
+	{ 0, "stacks-bytes", OPT_SIZE, "SIZE", O(stacks_bytes),
+	  "How much of a stack --stacks=dwarf copies at most, up to 64K. What lies behind is missing, and the stack says so.",
+	  0, NULL, 1, "16K" },
 	RECORD_OPT_HOST,
 	{ 0, "no-host", OPT_FLAG, NULL, O(no_host),
 	  "The device observer alone: no probe is put into libcuda. What a launch costs is then CUPTI's part alone; a launch "
@@ -154,6 +189,10 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 
 	record_common_fill(&r, &o->c, pids, command);
 	r.attach.entry_only = o->entry_only;
+	r.attach.stacks = o->stacks;
+	r.attach.stacks_slow_ns = o->slow;
+	r.attach.stacks_one_of = (uint32_t)o->stacks_every;
+	r.attach.stacks_bytes = (uint32_t)o->stacks_bytes;
 	record_libbpf_prints(o->c.verbose);
 	e = recorder_run(&r, &res, &err);
 	if (!o->quiet && res.end_reason && !res.not_ready)
@@ -169,6 +208,27 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 		return 3;
 	}
 	return res.launched ? res.exit_status : 0;
+}
+
+#define STACKS_EVERY_DEFAULT 64
+
+static const char *refuse_stacks(const struct record_opts *o)
+{
+	if (o->stacks && o->no_host)
+		return "--stacks is for the host observer, which --no-host leaves out";
+	if (o->slow && o->entry_only)
+		return "--slow measures calls to their returns: not with --entry-only";
+	if (o->slow && o->stacks_every)
+		return "--slow and --stacks-every exclude each other";
+	if (!o->stacks && o->stacks_every)
+		return "--stacks-every is for --stacks";
+	if (o->stacks_every > 1000000)
+		return "--stacks-every takes 1 to 1000000";
+	if (o->stacks != STACKS_COPY && o->stacks_bytes)
+		return "--stacks-bytes is for --stacks=dwarf";
+	if (o->stacks_bytes && (o->stacks_bytes < 1024 || o->stacks_bytes > STACK_LARGE))
+		return "--stacks-bytes takes 1K to 64K";
+	return NULL;
 }
 
 /* What is wrong with the options together; NULL: nothing. */
@@ -189,6 +249,9 @@ static const char *refuse(const struct record_opts *o, bool command, char *kinds
 		return "--no-shim and --no-host together leave no observer";
 	if (o->c.latency && (o->no_host || o->entry_only))
 		return "--latency measures calls to their returns: not with --no-host or --entry-only";
+	wrong = refuse_stacks(o);
+	if (wrong)
+		return wrong;
 	if (o->no_host && (o->c.libcuda.n || o->calls || o->entry_only || o->c.returns != RETURNS_DEFAULT))
 		return "--libcuda, --calls, --entry-only and --returns are for the host observer, which --no-host leaves out";
 	if ((o->init_timeout || o->warmup) && (!command || o->c.no_shim))
@@ -228,8 +291,12 @@ static int run(int argc, char **argv)
 		return 2;
 	}
 	if (o.c.returns == RETURNS_NOT_GIVEN)
-		o.c.returns = o.c.latency ? 1 : RETURNS_DEFAULT;
+		o.c.returns = o.c.latency || o.slow ? 1 : RETURNS_DEFAULT;
+	if (o.slow && !o.stacks)
+		o.stacks = STACKS_FP;
 	wrong = refuse(&o, rest < argc, kinds, sizeof(kinds));
+	if (o.stacks && !o.stacks_every)
+		o.stacks_every = STACKS_EVERY_DEFAULT;
 	if (wrong)
 		status = record_usage("record", wrong);
 	else if ((e = targets_parse(&o.c.pids, &pids, &err)))

@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_DIR = $(B)/tests/fuzz
 FUZZ_SAN = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c user/model/*.c \
-	user/join/*.c user/gate/*.c user/latency/*.c user/report/*.c usdt/*.c)
+	user/join/*.c user/gate/*.c user/latency/*.c user/report/*.c usdt/*.c) $(addprefix user/stacks/,check.c quality.c table.c)
 
 # What the fuzzer finds is in $(B)/tests/fuzz/crash-*; its corpus grows in $(B)/tests/fuzz/corpus.
 fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for FUZZ_SECONDS (10)
@@ -26,6 +26,7 @@ $(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice
 	@$< --calls 10 --no-counts --level 0 $@/uncounted >/dev/null
 	@$< --calls 0 $@/empty >/dev/null
 	@$< --calls 10 --level 0 --cost $@/cost >/dev/null
+	@$< --calls 40 --keys 3 --level 0 --stacks $@/stacks >/dev/null
 	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
 	@set -e; dev() { f=$@/$$1; shift; $(B)/tests/tools/mkdevice --level 0 --calls 40 "$$@" $$f >/dev/null; }; \
 		dev device --processes 2 --threads 2; dev device-faults --zero 3 --early 4 --drop 5; \

@@ -76,6 +76,7 @@ static void latency(const char *path, FILE *null)
 		if (latency__open(&l, path, &o, &err) == 0) {
 			latency_text(&l, null);
 			latency_json(&l, null);
+			latency_folded(&l, kernels, null);
 			if (latency_svg(&l, &svg, &n) == 0)
 				free(svg);
 		}

@@ -20,6 +20,7 @@
 #include "attach/kernel.h"
 #include "cookie.h"
 #include "gpubpf.skel.h"
+#include "maps.h"
 
 #define TYPE_PLAIN 0
 #define TYPE_RAW_TP -1
@@ -38,7 +39,7 @@ static const char *const control_names[] = {
 	"a program that no kernel takes",
 };
 
-static const struct row {
+static const struct load {
 	const char *program, *way;
 	int attach_type;
 	enum control control;
@@ -102,7 +103,10 @@ static int control_load(enum control control, int attach_type)
  * with its time in a hash, and in the tasks. */
 #define SETTING_HASH 0x10u
 #define SETTING_STORAGE 0x20u
-static const unsigned settings[] = { 0x0, 0x7, 0xb, 0xd, 0xe, 0x1c, 0x2c };
+#define SETTING_WALK 0x40u /* --stacks along frame pointers */
+#define SETTING_COPY 0x80u /* --stacks with copies */
+#define SETTING_SLOW 0x100u
+static const unsigned settings[] = { 0x0, 0x7, 0xb, 0xd, 0xe, 0x1c, 0x2c, 0x4c, 0x9c, 0x16c, 0x1ac, 0x42 };
 
 /* False: the kernel has not what they need. */
 static bool settings_apply(struct gpubpf_bpf *skel, unsigned bits)
@@ -114,6 +118,12 @@ static bool settings_apply(struct gpubpf_bpf *skel, unsigned bits)
 	skel->rodata->has_view = bits >> 2 & 1;
 	skel->rodata->view_inum = bits >> 2 & 1 ? 0xeffffffcu : 0;
 	skel->rodata->measure_one_of = bits >> 3 & 1 ? 16 : 0;
+	skel->rodata->stacks = bits & SETTING_WALK   ? STACKS_FP
+			       : bits & SETTING_COPY ? STACKS_COPY
+						     : STACKS_OFF;
+	skel->rodata->stacks_bytes = STACK_LARGE;
+	skel->rodata->stacks_one_of = 64;
+	skel->rodata->stacks_slow_ns = bits & SETTING_SLOW ? 1000 : 0;
 	if (!(bits & (SETTING_HASH | SETTING_STORAGE)) || attach_latency_probe(&can)) {
 		attach_latency_set(skel, NULL);
 		return true;
@@ -166,7 +176,7 @@ static int load_patched(struct bpf_program *p)
 	return 0;
 }
 
-static int load_alone(const struct row *row, unsigned bits, char *log, unsigned long *insns)
+static int load_alone(const struct load *row, unsigned bits, char *log, unsigned long *insns)
 {
 	struct gpubpf_bpf *skel = gpubpf_bpf__open();
 	struct bpf_program *p, *one = NULL;
@@ -206,7 +216,7 @@ out:
 	return err;
 }
 
-static int row_test(const struct row *row, char *log)
+static int row_test(const struct load *row, char *log)
 {
 	unsigned long most = 0;
 	int err = control_load(row->control, row->attach_type);

@@ -15,6 +15,7 @@
 #include "events.h"
 #include "model/apitab.h"
 #include "model/costkind.h"
+#include "made_stacks.h"
 #include "meta_apis.h"
 #include "model/ledger.h"
 #include "util/err.h"
@@ -28,7 +29,7 @@
 struct options {
 	uint64_t calls, lose;
 	unsigned threads, keys, level;
-	bool no_footer, no_counts, force, cost;
+	bool no_footer, no_counts, force, cost, stacks;
 	const char *apis, *text, *path;
 };
 
@@ -36,6 +37,7 @@ struct gen {
 	struct options o;
 	struct apitab *tab;
 	struct capture_writer *w;
+	struct intern *stacks;
 	struct err err;
 	uint64_t random, made, lost;
 	bool failed;
@@ -133,6 +135,8 @@ static void emit(struct gen *g, const struct call *in)
 	/* A full disk does not end a recording: what is dropped from here on is counted. */
 	if (capture_writer__record(g->w, &r.head, c->t_return, &g->err))
 		g->failed = true;
+	if (g->stacks)
+		made_stack(g->stacks, g->w, c);
 }
 
 static bool more(const struct gen *g)
@@ -336,6 +340,7 @@ static void write_meta(struct gen *g)
 	Gpubpf__Process proc = GPUBPF__PROCESS__INIT, *procs[] = { &proc };
 	Gpubpf__Option opt = GPUBPF__OPTION__INIT, *opts[] = { &opt };
 	char *command[] = { (char *)g->o.text, "--epochs", "3" };
+	Gpubpf__Stacks stacks = GPUBPF__STACKS__INIT;
 
 	if (meta_apis(&m, g->tab))
 		die(g, "memory");
@@ -386,6 +391,11 @@ static void write_meta(struct gen *g)
 	m.library = libs;
 	m.process = procs;
 	m.option = opts;
+	stacks.how = "dwarf";
+	stacks.has_one_of = true;
+	stacks.one_of = 3;
+	if (g->o.stacks)
+		m.stacks = &stacks;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
 	meta_apis_free(&m);
@@ -448,7 +458,7 @@ static void write_end(struct gen *g)
 static int usage(void)
 {
 	fputs("mkcapture [--calls N] [--threads N] [--keys N] [--apis SYMBOL,…] [--lose N] [--level ZSTD]\n"
-	      "          [--text COMM] [--no-footer] [--no-counts] [--cost] [-f] FILE\n",
+	      "          [--text COMM] [--no-footer] [--no-counts] [--cost] [--stacks] [-f] FILE\n",
 	      stderr);
 	return 2;
 }
@@ -456,10 +466,19 @@ static int usage(void)
 static int parse(struct gen *g, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "calls", 1, NULL, 'c' }, { "threads", 1, NULL, 't' },   { "keys", 1, NULL, 'k' },
-		{ "apis", 1, NULL, 'a' },  { "lose", 1, NULL, 'l' },      { "level", 1, NULL, 'z' },
-		{ "text", 1, NULL, 'x' },  { "no-footer", 0, NULL, 'n' }, { "no-counts", 0, NULL, 'N' },
-		{ "cost", 0, NULL, 'C' },  { "force", 0, NULL, 'f' },     { 0 },
+		{ "calls", 1, NULL, 'c' },
+		{ "threads", 1, NULL, 't' },
+		{ "keys", 1, NULL, 'k' },
+		{ "apis", 1, NULL, 'a' },
+		{ "lose", 1, NULL, 'l' },
+		{ "level", 1, NULL, 'z' },
+		{ "text", 1, NULL, 'x' },
+		{ "no-footer", 0, NULL, 'n' },
+		{ "no-counts", 0, NULL, 'N' },
+		{ "cost", 0, NULL, 'C' },
+		{ "stacks", 0, NULL, 's' },
+		{ "force", 0, NULL, 'f' },
+		{ 0 },
 	};
 	struct options *o = &g->o;
 	int c;
@@ -497,6 +516,9 @@ static int parse(struct gen *g, int argc, char **argv)
 			break;
 		case 'C':
 			o->cost = true;
+			break;
+		case 's':
+			o->stacks = true;
 			break;
 		case 'f':
 			o->force = true;
@@ -543,6 +565,8 @@ int main(int argc, char **argv)
 	write_meta(&g);
 	if (g.o.cost)
 		write_cost(&g);
+	if (g.o.stacks && intern__new(made_stack_record, g.w, &g.stacks))
+		die(&g, "memory");
 	for (unsigned t = 0; t < g.o.threads; t++) {
 		g.now[t] = T0 + t * 1000;
 		write_task(&g, GPUBPF_TASK_SEEN, t, g.now[t]);
@@ -555,6 +579,7 @@ int main(int argc, char **argv)
 	if (g.failed)
 		die(&g, "writing");
 	capture_writer__close(g.w);
+	intern__free(g.stacks);
 	apitab__free(g.tab);
 	return 0;
 }

@@ -142,6 +142,8 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 		goto fail;
 	}
 	e = attach_latency_prepare(a, err);
+	if (!e)
+		e = attach_stacks_prepare(a, err);
 	if (e)
 		goto fail;
 	a->has_view = !stat("/proc/self/ns/pid", &ns) && ns.st_ino != INITIAL_PID_NS;

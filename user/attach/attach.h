@@ -32,12 +32,16 @@ struct attach_opts {
 	uint32_t
 		measure_one_of; /* of launches in a row about one of so many is measured to its return; 0, 1: all.
 				    * Only sessions can do it: attach__measure_one_of() says what came of it */
-	uint64_t in_a_row_ns; /* 0: 20 us */
-	bool entry_only;      /* no return probes: no result, no duration, half the cost */
-	bool latency;         /* a breakdown of each call's time; needs return probes */
-	bool shim;            /* attach__shim() will be called … */
-	bool shim_by_pid;     /* … for single processes */
-	bool init_apart;      /* attach__detach_but_init() may be called */
+	uint64_t in_a_row_ns;    /* 0: 20 us */
+	bool entry_only;         /* no return probes: no result, no duration, half the cost */
+	bool latency;            /* a breakdown of each call's time; needs return probes */
+	unsigned stacks;         /* STACKS_… (maps.h): the user stacks of calls … */
+	uint64_t stacks_slow_ns; /* … that take so long; 0: of some … */
+	uint32_t stacks_one_of;  /* … about one in so many; 0, 1: of all */
+	uint32_t stacks_bytes;   /* of a copy, at most; 0: 16 KiB */
+	bool shim;               /* attach__shim() will be called … */
+	bool shim_by_pid;        /* … for single processes */
+	bool init_apart;         /* attach__detach_but_init() may be called */
 };
 
 int attach__open(const struct attach_opts *o, struct attach **out, struct err *err);

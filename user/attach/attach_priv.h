@@ -45,6 +45,8 @@ void attach_latency_set(struct gpubpf_bpf *skel, const struct attach_latency *l)
 int attach_latency_prepare(struct attach *a, struct err *err);
 int attach_latency_activate(struct attach *a, struct err *err);
 void attach_latency_detach(struct attach *a);
+/* stacks.c: what of --stacks the object is to use. */
+int attach_stacks_prepare(struct attach *a, struct err *err);
 int attach_keep_link(struct attach *a, int fd);
 int attach_links_add(struct attach_links *l, int fd);
 void attach_links_close(struct attach_links *l, size_t down_to);

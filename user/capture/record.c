@@ -3,6 +3,7 @@
 
 #include "capture/record.h"
 #include "events.h"
+#include "stacks/stacks.h"
 
 /* The minimum of a kind; 0: not known here. */
 static size_t record_min(const struct gpubpf_rec *rec)
@@ -20,6 +21,8 @@ static size_t record_min(const struct gpubpf_rec *rec)
 		return sizeof(struct gpubpf_latency);
 	case GPUBPF_REC_WAKER:
 		return sizeof(struct gpubpf_waker);
+	case GPUBPF_REC_STACK:
+		return sizeof(struct gpubpf_stack_chain);
 	default:
 		return 0;
 	}
@@ -49,6 +52,8 @@ static bool record_right(const struct gpubpf_rec *rec)
 		return call_right((const void *)rec);
 	if (rec->kind == GPUBPF_REC_LATENCY)
 		return latency_right((const void *)rec);
+	if (rec->kind == GPUBPF_REC_STACK)
+		return stacks_record_right(rec);
 	return rec->kind != GPUBPF_REC_SHIM || shim_right((const void *)rec);
 }
 

@@ -9,6 +9,7 @@
 #include "model/apitab.h"
 #include "model/ledger.h"
 #include "model/model.h"
+#include "stacks/table.h"
 
 struct err;
 
@@ -29,8 +30,9 @@ struct inspection {
 	uint64_t calls, open_calls, tasks, xids, batches;
 	uint64_t breakdowns; /* of calls' time */
 	uint64_t waits;      /* in futexes, inside calls */
-	struct join *join;   /* of both observers; NULL: the capture holds nothing of the shim's */
-	bool host_left_out;  /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
+	struct stack_counts stacks;
+	struct join *join;  /* of both observers; NULL: the capture holds nothing of the shim's */
+	bool host_left_out; /* no probe stood in libcuda, and no call of the host is here (gpubpf.Meta) */
 	struct model *own_model; /* what the join stands on where the caller has no model */
 	struct ledger ledger;
 	/* Set after inspection__open(): of a caller's own model, sees every call once. 0 or a negative errno. */

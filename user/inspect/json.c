@@ -8,6 +8,7 @@
 #include "inspect/device.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/latency.h"
+#include "inspect/stacks.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
@@ -335,6 +336,7 @@ static json_t *file(const struct inspection *s)
 	json_put_int(records, "batches", s->batches);
 	json_put_if(records, "breakdowns", s->breakdowns != 0, s->breakdowns);
 	json_put_if(records, "futex_waits", s->waits != 0, s->waits);
+	json_put_if(records, "stacks", s->stacks.calls != 0, s->stacks.calls);
 	json_put_int(records, "unknown", st->unknown_records);
 	json_object_set_new(o, "records", records);
 	json_put_int(o, "plain_bytes", st->plain_bytes);
@@ -377,6 +379,7 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 		json_object_set_new(o, "ledger", ledger(s));
 	json_object_set_new(o, "latency", inspect_latency_json(s));
 	json_object_set_new(o, "cost", inspect_cost_json(s));
+	json_object_set_new(o, "stacks", inspect_stacks_json(s));
 	if (s->join)
 		json_object_set_new(o, "device", inspect_device_json(s));
 	if (s->footer)

@@ -34,6 +34,9 @@ static void count(struct inspection *s, const struct gpubpf_rec *rec)
 	case GPUBPF_REC_WAKER:
 		s->waits++;
 		return;
+	case GPUBPF_REC_STACK:
+		stack_counts__add(&s->stacks, rec);
+		return;
 	}
 }
 

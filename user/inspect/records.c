@@ -8,6 +8,7 @@
 #include "inspect/inspect.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/latency.h"
+#include "inspect/stacks.h"
 #include "usdt/contract.h"
 #include "util/fmt.h"
 
@@ -143,6 +144,8 @@ int inspect_record_text(struct inspection *s, const struct gpubpf_rec *rec, void
 		inspect_latency_record_text((const struct gpubpf_latency *)rec, f);
 	} else if (rec->kind == GPUBPF_REC_WAKER) {
 		inspect_waker_text(s, (const struct gpubpf_waker *)rec, f);
+	} else if (rec->kind == GPUBPF_REC_STACK) {
+		inspect_stack_record_text(s, rec, f);
 	}
 	return ferror(f) ? -EIO : 0;
 }
@@ -274,6 +277,8 @@ int inspect_record_json(struct inspection *s, const struct gpubpf_rec *rec, void
 		inspect_latency_record_json((const struct gpubpf_latency *)rec, o);
 	} else if (rec->kind == GPUBPF_REC_WAKER) {
 		inspect_waker_json(s, (const struct gpubpf_waker *)rec, o);
+	} else if (rec->kind == GPUBPF_REC_STACK) {
+		inspect_stack_record_json(s, rec, o);
 	} else {
 		json_object_set_new(o, "record", json_string("xid"));
 		json_put_int(o, "t_ns", x->time);

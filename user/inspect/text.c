@@ -8,6 +8,7 @@
 #include "inspect/cost.h"
 #include "inspect/device.h"
 #include "inspect/latency.h"
+#include "inspect/stacks.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
 #include "model/cuda_abi.h"
@@ -408,6 +409,7 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 	if (!r)
 		r = counters(s, f);
 	inspect_latency_text(s, f);
+	inspect_stacks_text(s, f);
 	if (!r)
 		r = inspect_shims_text(s->meta, s->counts, f);
 	inspect_readiness_text(s->meta, f);

@@ -17,6 +17,8 @@
 #ifndef GPUBPF_LATENCY_H
 #define GPUBPF_LATENCY_H
 
+#include <jansson.h>
+
 #include "inspect/inspect.h"
 #include "join/join.h"
 #include "latency/breakdown.h"
@@ -148,6 +150,7 @@ struct lat_locks { /* lat_locks.c */
 };
 
 struct lat_marks;
+struct lat_stacks;
 struct lat_streams;
 
 struct latency {
@@ -166,6 +169,7 @@ struct latency {
 	uint32_t *device_kernel; /* by key of the join: reference to a kernel; the host was left out */
 	struct lat_streams *streams;
 	struct lat_locks locks;
+	struct lat_stacks *stacks;           /* NULL: none in the capture */
 	uint32_t ncalls;                     /* for work, as the join numbers them */
 	uint32_t *call_kernel, *call_stream; /* references, by call */
 	uint8_t *call_flags;
@@ -276,6 +280,16 @@ void lat_story__wait(struct lat_story *s, const struct gpubpf_waker *w);
 enum wait_end latency__wait_end(const struct latency *l, const struct gpubpf_waker *w);
 int latency__waker_text(const struct latency *l, const struct gpubpf_waker *w, char **out); /* allocated */
 
+/* lat_stacks.c: who made the calls */
+int lat_stacks__open(struct latency *l, struct err *err); /* before the calls are read */
+int lat_stacks__call(struct latency *l, const struct view *v);
+void lat_stacks__free(struct lat_stacks *s);
+int latency_stacks_text(struct latency *l, FILE *f, bool color);
+int latency_stack_story(const struct latency *l, const struct lat_pick *p, FILE *f);
+json_t *latency_stack_json(const struct latency *l, const struct lat_pick *p); /* NULL: it has none */
+/* Lines "main;a;b;entry point NUMBER": calls, or ns inside those that were measured. */
+int latency_folded(struct latency *l, bool time, FILE *f);
+
 /* ---- Features ---- */
 
 enum lat_feature_kind {
@@ -343,6 +357,8 @@ int build_idle_gaps(struct latency *l, struct rows *rows);
 /* lat_idle_tables.c */
 extern const struct column lat_idle_device_columns[], lat_idle_columns[], lat_idle_api_columns[],
 	lat_idle_gap_columns[];
+int build_lat_stacks(struct latency *l, struct rows *rows);
+extern const struct column lat_stack_columns[];
 
 /* Renderings. 0 or -ENOMEM; whether the stream took it is the caller's to ask. */
 int latency_text(struct latency *l, FILE *f);

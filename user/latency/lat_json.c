@@ -102,6 +102,7 @@ static json_t *story(const struct latency *l, const struct lat_story *s)
 		json_object_set_new(o, "gap", breakdown(&p->gap));
 	if (p->has_inside)
 		json_object_set_new(o, "inside", breakdown(&p->inside));
+	json_object_set_new(o, "stack", latency_stack_json(l, p));
 	for (uint64_t i = 0; i < s->nnested && i < LAT_NESTED_MAX; i++)
 		json_array_append_new(list, beside(l, &s->nested[i], p));
 	json_object_set_new(o, "nested", list);

@@ -201,6 +201,8 @@ static int count(struct latency *l, const struct view *v, const struct lat_threa
 	count_state(l, v);
 	if (!rc && kernel)
 		rc = count_call(&l->kernel[kernel - 1].group, v);
+	if (!rc)
+		rc = lat_stacks__call(l, v);
 	if (!rc && v->timed)
 		rc = study(l, v, th, kernel, first);
 	if (!rc)

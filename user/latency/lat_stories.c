@@ -171,6 +171,7 @@ static int story(const struct latency *l, const struct lat_story *s, FILE *f)
 	const struct lat_pick *p = s->pick;
 	const struct lat_kernel *k = lat_kernel__row(l, p->kernel);
 	char t[FMT_NUM], w[FMT_NUM], shape[128];
+	int rc;
 
 	fprintf(f, "  %s: %s", fmt_ns(t, p->ns), latency__api_name(l, p->api));
 	if (k) {
@@ -183,7 +184,10 @@ static int story(const struct latency *l, const struct lat_story *s, FILE *f)
 	before(l, s, f);
 	at(f, p, p->entry);
 	fputs("entered\n", f);
-	return inside(l, s, f) ? -ENOMEM : on_device(l, p, f);
+	rc = latency_stack_story(l, p, f);
+	if (!rc && inside(l, s, f))
+		rc = -ENOMEM;
+	return rc ? rc : on_device(l, p, f);
 }
 
 int latency_stories(const struct latency *l, unsigned population, enum lat_measure m, FILE *f, bool color)

@@ -500,5 +500,11 @@ const struct lat_section latency_sections[] = {
 	    .population = "one row per gap",
 	    .columns = lat_idle_gap_columns },
 	  build_idle_gaps },
+	{ { .name = "stacks",
+	    .title = "Stacks",
+	    .population = "one row per entry point and stack, of the calls whose stack was taken",
+	    .columns = lat_stack_columns,
+	    .sort = "own_ns" },
+	  build_lat_stacks },
 	{ { 0 }, NULL },
 };

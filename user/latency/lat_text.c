@@ -353,5 +353,7 @@ int latency_text(struct latency *l, FILE *f)
 	}
 	if (!rc)
 		rc = latency_idle_text(l, f, color);
+	if (!rc)
+		rc = latency_stacks_text(l, f, color);
 	return rc ? rc : inspect_cost_text(&l->in, f);
 }

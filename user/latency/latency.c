@@ -16,6 +16,8 @@ int latency__open(struct latency *l, const char *path, const struct latency_opts
 	l->o = *o;
 	rc = inspection__open(&l->in, path, err);
 	if (!rc)
+		rc = lat_stacks__open(l, err);
+	if (!rc)
 		rc = lat_read(l, err);
 	if (rc)
 		return rc;
@@ -39,6 +41,7 @@ void latency__close(struct latency *l)
 	lat_streams__free(l->streams);
 	lat_locks__clear(&l->locks);
 	lat_idle__clear(&l->idle);
+	lat_stacks__free(l->stacks);
 	hmap__clear(&l->threads);
 	free(l->api);
 	free(l->api_wanted);

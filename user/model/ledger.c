@@ -9,11 +9,17 @@
 #include "model/ledger_priv.h"
 
 static const char *const global_names[] = {
-	[GPUBPF_G_TASK_LOST] = "task_lost",       [GPUBPF_G_TARGETS_FULL] = "targets_full",
-	[GPUBPF_G_XID_LOST] = "xid_lost",         [GPUBPF_G_OTHER_PROCESS] = "other_process",
-	[GPUBPF_G_RESULT_FULL] = "result_full",   [GPUBPF_G_TRACER_CALLS] = "tracer_calls",
-	[GPUBPF_G_LATENCY_LOST] = "latency_lost", [GPUBPF_G_LATENCY_FULL] = "latency_full",
+	[GPUBPF_G_TASK_LOST] = "task_lost",
+	[GPUBPF_G_TARGETS_FULL] = "targets_full",
+	[GPUBPF_G_XID_LOST] = "xid_lost",
+	[GPUBPF_G_OTHER_PROCESS] = "other_process",
+	[GPUBPF_G_RESULT_FULL] = "result_full",
+	[GPUBPF_G_TRACER_CALLS] = "tracer_calls",
+	[GPUBPF_G_LATENCY_LOST] = "latency_lost",
+	[GPUBPF_G_LATENCY_FULL] = "latency_full",
 	[GPUBPF_G_WAKER_LOST] = "waker_lost",
+	[GPUBPF_G_STACK_LOST] = "stack_lost",
+	[GPUBPF_G_STACK_UNRESOLVED] = "stack_unresolved",
 };
 
 #define NGLOBALS (sizeof(global_names) / sizeof(global_names[0]))
@@ -170,6 +176,10 @@ static void name_globals(const struct ledger_input *in, struct ledger *l)
 		  "record with more room: gpubpf record --max-threads N" },
 		{ GPUBPF_G_WAKER_LOST, "waits in a futex, and who ended them, found no room in the ring",
 		  "record with a bigger ring: gpubpf record --ring-size SIZE" },
+		{ GPUBPF_G_STACK_LOST, "stacks of calls found no room in the ring",
+		  "take fewer (gpubpf record --stacks-every N, --slow TIME), or record with a bigger ring: --ring-size SIZE" },
+		{ GPUBPF_G_STACK_UNRESOLVED, "stacks of calls were not resolved in time",
+		  "take fewer: gpubpf record --stacks-every N, --slow TIME" },
 	};
 
 	for (size_t i = 0; i < in->counts->n_global; i++) {

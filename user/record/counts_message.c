@@ -90,14 +90,16 @@ static int read_globals(struct recorder *r, struct recorder_counts *c)
 	uint64_t v[GPUBPF_G_MAX];
 	int e = attach__globals(r->attach, v);
 
+	v[GPUBPF_G_STACK_UNRESOLVED] = recorder_stacks_unresolved(r);
 	for (unsigned i = 0; i < GPUBPF_G_MAX && !e; i++) {
+		Gpubpf__GlobalCount *g = &c->global[c->message.n_global];
+
 		if (!ledger_global_name(i))
-			break;
-		gpubpf__global_count__init(&c->global[i]);
-		c->global[i].name = (char *)ledger_global_name(i);
-		c->global[i].count = v[i];
-		c->globals[i] = &c->global[i];
-		c->message.n_global = i + 1;
+			continue;
+		gpubpf__global_count__init(g);
+		g->name = (char *)ledger_global_name(i);
+		g->count = v[i];
+		c->globals[c->message.n_global++] = g;
 	}
 	return e;
 }

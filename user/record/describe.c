@@ -10,7 +10,9 @@
 #include "cmd.h"
 #include "latency/breakdown.h"
 #include "record/hostinfo.h"
+#include "stackraw.h"
 #include "record/recorder_priv.h"
+#include "stacks/stacks.h"
 
 static const char *mode_name(const struct recorder_opts *o)
 {
@@ -98,6 +100,22 @@ static void describe_latency(const struct attach_latency *l, struct latency_mess
 	     "what page faults took on the processor is in on_cpu: the kernel says when one begins and not when it ends");
 }
 
+static void describe_stacks(const struct attach_opts *o, Gpubpf__Stacks *m)
+{
+	bool copy = o->stacks == STACKS_COPY;
+
+	gpubpf__stacks__init(m);
+	m->how = copy ? (char *)"dwarf" : (char *)"fp";
+	m->has_slow_ns = o->stacks_slow_ns != 0;
+	m->slow_ns = o->stacks_slow_ns;
+	m->has_one_of = !m->has_slow_ns;
+	m->one_of = o->stacks_one_of ? o->stacks_one_of : 1;
+	m->has_bytes = copy;
+	m->bytes = o->stacks_bytes ? o->stacks_bytes : STACK_MEDIUM;
+	m->has_names = true;
+	m->names = stacks_names_built();
+}
+
 int recorder_describe(struct recorder *r)
 {
 	const struct recorder_opts *o = r->o;
@@ -106,6 +124,7 @@ int recorder_describe(struct recorder *r)
 	Gpubpf__ClockPair clock, *clocks = &clock;
 	struct attach_latency can = attach__latency(r->attach);
 	struct latency_message latency;
+	Gpubpf__Stacks stacks;
 	char text[8][32];
 	bool unsafe;
 	struct hostinfo *h = malloc(sizeof(*h));
@@ -147,6 +166,10 @@ int recorder_describe(struct recorder *r)
 		memset(&latency, 0, sizeof(latency));
 		describe_latency(&can, &latency);
 		m.latency = &latency.message;
+	}
+	if (o->attach.stacks) {
+		describe_stacks(&o->attach, &stacks);
+		m.stacks = &stacks;
 	}
 	if (o->no_host) /* properties of probes that are not there */
 		m.has_entry_only = m.has_measure_one_of = false;

@@ -100,6 +100,7 @@ int recorder_finish(struct recorder *r)
 		got = recorder_drain(r);
 	} while (got > 0);
 	attach__kept(r->attach, recorder_on_record, r);
+	recorder_stacks_finish(r);
 	if (r->mmaps)
 		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
 	e = recorder_counts_read(r, &counts);

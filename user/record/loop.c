@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "stackraw.h"
 
 #define FLUSH_NS 200000000ull   /* age of the block in the making */
 #define COUNTS_NS 1000000000ull /* between two blocks of counters */
@@ -17,6 +18,29 @@
 #define RING_BYTES_PER_MS                                                                                    \
 	480000 /* four times the highest rate seen (limits: 860,000 records of 104 bytes a second) */
 
+static bool any_file(const char *path)
+{
+	(void)path;
+	return true;
+}
+
+static void on_mapping(const struct mmapwatch_event *ev, void *arg)
+{
+	recorder_stacks_mapped(arg, ev);
+	if (recorder_wants_file(ev->path))
+		recorder_mapped(ev, arg);
+}
+
+void recorder_mappings(struct recorder *r)
+{
+	if (!r->mmaps)
+		return;
+	if (r->stacks)
+		mmapwatch__read(r->mmaps, any_file, on_mapping, r);
+	else
+		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
+}
+
 int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 {
 	struct recorder *r = arg;
@@ -24,6 +48,10 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 	uint64_t t = 0;
 
 	r->burst++;
+	if (rec->kind == REC_STACK_RAW) {
+		recorder_stacks_raw(r, data);
+		return 0;
+	}
 	if (rec->kind == GPUBPF_REC_CALL) {
 		const struct gpubpf_call *c = data;
 
@@ -37,6 +65,7 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
 		recorder_shim_task(r, task);
 		recorder_gate_task(r, task);
+		recorder_stacks_task(r, task);
 		if (task->event == GPUBPF_TASK_EXEC && task->view_tgid &&
 		    r->nexeced < sizeof(r->execed) / sizeof(r->execed[0]))
 			r->execed[r->nexeced++] = (pid_t)task->view_tgid;
@@ -132,7 +161,7 @@ static void keep_up(struct recorder *r, uint64_t now)
 
 	/* before the dead are forgotten */
 	if (r->mmaps) {
-		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
+		recorder_mappings(r);
 	} else if (now - r->last_scan >= SCAN_NS) {
 		r->last_scan = now;
 		recorder_scan(r);
@@ -196,10 +225,13 @@ int recorder_turn(struct recorder *r, int ms)
 	if (n < 0 && errno != EINTR)
 		return err_set(r->err, -errno, "cannot wait for events: epoll failed");
 	n = n < 0 ? 0 : n;
+	if (r->stacks) /* before the stacks that stand in them */
+		recorder_mappings(r);
 	got = recorder_drain(r);
 	if (got < 0)
 		return got;
 	recorder_execed(r);
+	recorder_stacks_read(r);
 	for (int i = 0; i < n; i++)
 		on_event(r, ev[i].data.fd);
 	keep_up(r, recorder_now());

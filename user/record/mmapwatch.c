@@ -132,7 +132,8 @@ static void read_cpu(struct mmapwatch *m, struct cpu *c, bool (*wanted)(const ch
 			copy_out(m, c, tail, buf, h.size);
 			buf[h.size] = 0;
 			/* the time stands behind the name (sample_id_all) */
-			struct mmapwatch_event ev = { 0, (pid_t)r->pid, r->name, r->ino };
+			struct mmapwatch_event ev = { 0,      (pid_t)r->pid, r->name, r->ino, r->addr,
+						      r->len, r->pgoff,      r->maj,  r->min };
 
 			memcpy(&ev.time, buf + h.size - sizeof(ev.time), sizeof(ev.time));
 			if (wanted(r->name))

@@ -18,6 +18,8 @@ struct mmapwatch_event {
 	pid_t view_pid;
 	const char *path;
 	uint64_t ino;
+	uint64_t addr, len, offset;
+	uint32_t major, minor;
 };
 typedef void mmapwatch_fn(const struct mmapwatch_event *ev, void *arg);
 

@@ -115,6 +115,8 @@ static int open_all(struct recorder *r)
 	if (!e)
 		e = procinfo__new(&r->procs);
 	if (!e)
+		e = recorder_stacks_start(r);
+	if (!e)
 		e = attach__open(&r->o->attach, &r->attach, r->err);
 	if (!e)
 		e = attach__load(r->attach, r->err);
@@ -191,6 +193,7 @@ static int begin(struct recorder *r)
 static void give_back(struct recorder *r)
 {
 	launch_close(&r->launch);
+	recorder_stacks_free(r);
 	recorder_shims_free(r);
 	recorder_gates_free(r);
 	recorder_armed_free(r);

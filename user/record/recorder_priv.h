@@ -19,6 +19,7 @@ struct armed;
 struct gates;
 struct shims;
 struct shimfile_image;
+struct stacks;
 
 struct recorder {
 	const struct recorder_opts *o;
@@ -39,6 +40,8 @@ struct recorder {
 	uint64_t late_libraries;
 	struct shims *shims;       /* NULL: none was looked for */
 	struct armed *armed_procs; /* processes whose shim has spoken */
+	struct stacks *stacks;     /* NULL: not asked for */
+	bool stacks_died;          /* and it was said */
 	struct gates *gates;       /* the capture gate of each process; NULL: none yet */
 	uint64_t stopped;          /* calls that began later are not counted */
 	bool init_kept;            /* after that it is still seen whether cuInit() returns */
@@ -107,6 +110,16 @@ bool recorder_gate_heard(const struct recorder *r);  /* some shim has spoken of 
 int recorder_gate_finish(struct recorder *r, const Gpubpf__Counts *counts, bool *ready);
 void recorder_gates_free(struct recorder *r);
 
+/* stacks.c: the user stacks of calls */
+int recorder_stacks_start(struct recorder *r); /* before anything is attached */
+void recorder_stacks_raw(struct recorder *r, const void *raw);
+void recorder_stacks_task(struct recorder *r, const struct gpubpf_task *t);
+void recorder_stacks_mapped(struct recorder *r, const struct mmapwatch_event *ev);
+void recorder_stacks_read(struct recorder *r);
+void recorder_stacks_finish(struct recorder *r);
+uint64_t recorder_stacks_unresolved(const struct recorder *r);
+void recorder_stacks_free(struct recorder *r);
+
 /* describe.c: metadata and counters into the file */
 int recorder_describe(struct recorder *r);
 int recorder_note(struct recorder *r, const char *code, const char *text, uint32_t tgid);
@@ -121,6 +134,7 @@ void recorder_counts_free(struct recorder_counts *c);
 /* loop.c */
 int recorder_loop(struct recorder *r);
 int recorder_turn(struct recorder *r, int ms); /* waits up to so long, takes in what came */
+void recorder_mappings(struct recorder *r);    /* takes in what the kernel has told of new ones */
 int recorder_drain(struct recorder *r); /* takes what is in the ring; number of records or a negative errno */
 int recorder_on_record(const struct gpubpf_rec *rec, void *recorder);
 int recorder_on_ring(void *recorder, void *data, size_t size);

@@ -15,6 +15,8 @@ enum {
 
 static int opt_has_arg(const struct opt *o)
 {
+	if (o->type == OPT_CALL && o->arg && o->arg[0] == '[')
+		return optional_argument;
 	return o->type == OPT_CALL ? o->arg != NULL : o->type != OPT_FLAG;
 }
 

@@ -33,7 +33,7 @@ struct opt {
 	size_t offset;    /* of the destination in the verb's option struct */
 	const char *help; /* one sentence or two; the man page prints it whole */
 	int negate;       /* OPT_FLAG: store 0 */
-	/* OPT_CALL: dst is the place at `offset`; arg NULL when the option takes none */
+	/* OPT_CALL: dst is the place at `offset`; arg NULL when the option takes none, or may do without: "[=HOW]" */
 	int (*call)(const char *arg, void *dst, struct err *err);
 	int has_default; /* `default_text` is shown in help */
 	const char *default_text;

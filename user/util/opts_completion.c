@@ -2,6 +2,7 @@
 #include "util/opts.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* What the shell offers for an argument, told by its name in the table. */
@@ -93,17 +94,19 @@ static void zsh_option(FILE *f, const struct opt *o)
 		[COMPLETES_NOTHING] = "", [COMPLETES_FILES] = "_files", [COMPLETES_PIDS] = "_pids"
 	};
 
+	bool optional = o->arg && o->arg[0] == '[';
+
 	for (int longer = !o->letter; longer < 2; longer++) {
 		fputs("\t\t\t'*", f);
 		if (longer)
-			fprintf(f, "--%s%s[", o->name, o->arg ? "=" : "");
+			fprintf(f, "--%s%s[", o->name, optional ? "=-" : o->arg ? "=" : "");
 		else
 			fprintf(f, "-%c%s[", o->letter, o->arg ? "+" : "");
 		quoted(f, o->help);
 		fputc(']', f);
 		if (o->arg) {
-			fputc(':', f);
-			quoted(f, o->arg);
+			fputs(optional ? "::" : ":", f);
+			quoted(f, o->arg + (optional ? 2 : 0));
 			fprintf(f, ":%s", action[arg_completes(o->arg)]);
 		}
 		fputs("' \\\n", f);

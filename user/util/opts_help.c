@@ -55,13 +55,14 @@ static void wrap(FILE *f, const char *text, size_t len, size_t at, size_t indent
 static void help_option(FILE *f, char letter, const char *name, const char *arg, const char *help,
 			const char *default_text)
 {
+	const char *gap = arg && arg[0] != '[' ? " " : "";
 	char left[128], right[1024];
 	size_t columns;
 
 	if (letter)
-		snprintf(left, sizeof(left), "  -%c, --%s%s%s", letter, name, arg ? " " : "", arg ? arg : "");
+		snprintf(left, sizeof(left), "  -%c, --%s%s%s", letter, name, gap, arg ? arg : "");
 	else
-		snprintf(left, sizeof(left), "      --%s%s%s", name, arg ? " " : "", arg ? arg : "");
+		snprintf(left, sizeof(left), "      --%s%s%s", name, gap, arg ? arg : "");
 	snprintf(right, sizeof(right), "%s%s%s%s", help, default_text ? " (default: " : "",
 		 default_text ? default_text : "", default_text ? ")" : "");
 	columns = text_columns(left, strlen(left));

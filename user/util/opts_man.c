@@ -99,7 +99,7 @@ static void man_option(FILE *f, char letter, const char *name, const char *arg, 
 	roff_str(f, name);
 	fputs("\\fR", f);
 	if (arg) {
-		fputs(" \\fI", f);
+		fputs(arg[0] == '[' ? "\\fI" : " \\fI", f);
 		roff_str(f, arg);
 		fputs("\\fR", f);
 	}

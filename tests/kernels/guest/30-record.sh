@@ -82,6 +82,16 @@ for method in $methods; do
 			tail -n 30 /tmp/out | sed 's/^/# /'
 			echo "not ok top: $shown launches of $did, waits accounted for in $waits blocks"
 		fi
+		for how in fp dwarf; do
+			record "record demo --stacks=$how" demo --stacks=$how --stacks-every 1 --ring-size 64M
+			lines=$(/t/gpubpf inspect --records /tmp/capture | grep '^stack ')
+			taken=$(echo "$lines" | grep -c ' at=entry') complete=$(echo "$lines" | grep -c 'quality=complete')
+			if [ "$taken" -gt 100 ] && { [ $how = fp ] || [ $((complete * 10)) -ge $((taken * 9)) ]; }; then
+				echo "ok record demo --stacks=$how: $taken stacks, $complete complete"
+			else
+				echo "not ok record demo --stacks=$how: $taken stacks, $complete complete"
+			fi
+		done
 		if grep -q "\"attach\": \"$first\"" /tmp/inspect; then
 			echo "ok record: takes $first by itself"
 		else
