@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/export.h"
+
+const struct export_format export_formats[] = {
+	{ .name = "json",
+	  .what = "one JSON object with every table; `--schema` prints its JSON schema",
+	  .write = export_json,
+	  .tables = true },
+	{ .name = "jsonl",
+	  .what = "one JSON object per line, with the name of its table",
+	  .write = export_jsonl,
+	  .tables = true },
+	{ .name = "csv", .what = "one table as CSV (RFC 4180)", .write = export_csv, .tables = true },
+	{ .name = "sqlite",
+	  .what = "an SQLite database with indexes and views",
+	  .write = export_sqlite,
+	  .tables = true,
+	  .own_file = true },
+	{ 0 },
+};
