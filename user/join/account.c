@@ -51,32 +51,6 @@ static void count_gaps(struct join *j, struct jproc *p, unsigned probe)
 
 /* ---- Calls ---- */
 
-static struct jproc *proc_of(struct join *j, const struct bcall *b)
-{
-	const struct bthread *th = hmap__at(&j->bthreads, b->thread);
-
-	return join_proc_of(j, (const struct proc *)(uintptr_t)th->key[0]);
-}
-
-/* With a call of the shim, and nothing ran. */
-static int silent(struct join *j, struct join_line *l, const struct bcall *b)
-{
-	const struct scall *sc = scall_at(j, b->scall - 1);
-	struct session *s = session_of_call(j, sc);
-
-	if (sc->info & SCALL_FAILED)
-		l->failed++;
-	else if (b->info & BCALL_CAPTURED)
-		l->captured++;
-	else if (b->info & BCALL_NO_WORK)
-		l->no_work++;
-	else if (s->pub.state == JOIN_SESSION_OPEN && b->entry > s->last_start)
-		l->in_flight++; /* no end was seen, and nothing later ran either */
-	else
-		return silent_call(j, s, BCALL_POPULATION(b->info), b->entry);
-	return 0;
-}
-
 #define DESCHEDULED_NS 1000000000
 
 /*
@@ -94,44 +68,78 @@ static bool still_open_at(const struct bcall *b, uint64_t stop)
 	return add_clamped(b->entry, unpack_dur(b->dur)) > stop;
 }
 
-static void unseen(struct join *j, struct join_line *l, const struct bcall *b)
+/* With a call of the shim, and nothing ran. */
+static enum join_fate judge_silent(const struct join *j, const struct bcall *b, struct session **session)
 {
-	struct jproc *p = proc_of(j, b);
-	struct session *s = p ? session_watching(j, p, b->entry) : NULL;
+	const struct scall *sc = scall_at(j, b->scall - 1);
+	struct session *s = *session = session_of_call(j, sc);
+
+	if (sc->info & SCALL_FAILED)
+		return JOIN_FATE_FAILED;
+	if (b->info & BCALL_CAPTURED)
+		return JOIN_FATE_CAPTURED;
+	if (b->info & BCALL_NO_WORK)
+		return JOIN_FATE_NO_WORK;
+	if (s->pub.state == JOIN_SESSION_OPEN && b->entry > s->last_start)
+		return JOIN_FATE_IN_FLIGHT; /* no end was seen, and nothing later ran either */
+	return JOIN_FATE_NOTHING_RAN;
+}
+
+static enum join_fate judge_unseen(const struct join *j, const struct bcall *b, struct session **session)
+{
+	const struct bthread *th = hmap__at(&j->bthreads, b->thread);
+	const struct jproc *p = hmap__get(&j->procs, &th->key[0]);
+	struct session *s = *session = p ? session_watching(j, p, b->entry) : NULL;
 
 	if (b->info & BCALL_CAPTURED)
-		l->captured++; /* the host's word is enough: nothing ran, whoever watched */
-	else if (!s || still_open_at(b, s->stop))
-		l->outside++;
-	else if (b->info & BCALL_OPEN)
-		l->in_flight++;
-	else if (s->pub.state == JOIN_SESSION_OPEN && b->entry > s->last_call)
-		l->in_flight++;
-	else
-		s->unseen[BCALL_POPULATION(b->info)]++;
+		return JOIN_FATE_CAPTURED; /* the host's word is enough: nothing ran, whoever watched */
+	if (!s || still_open_at(b, s->stop))
+		return JOIN_FATE_OUTSIDE;
+	if (b->info & BCALL_OPEN)
+		return JOIN_FATE_IN_FLIGHT;
+	if (s->pub.state == JOIN_SESSION_OPEN && b->entry > s->last_call)
+		return JOIN_FATE_IN_FLIGHT;
+	return JOIN_FATE_UNSEEN;
+}
+
+enum join_fate judge_call(const struct join *j, const struct bcall *b, struct session **session)
+{
+	*session = NULL;
+	if (b->info & BCALL_FAILED)
+		return JOIN_FATE_FAILED;
+	if (b->info & BCALL_AMBIGUOUS)
+		return JOIN_FATE_AMBIGUOUS;
+	if (b->info & BCALL_VALID)
+		return JOIN_FATE_RAN;
+	if (b->info & BCALL_ACTS)
+		return JOIN_FATE_INVALID_TIME;
+	return b->scall ? judge_silent(j, b, session) : judge_unseen(j, b, session);
 }
 
 static int place(struct join *j, const struct bcall *b)
 {
 	struct join_line *l = &j->totals.line[BCALL_POPULATION(b->info)];
+	uint64_t *const terms[JOIN_FATES] = {
+		[JOIN_FATE_RAN] = &l->matched,         [JOIN_FATE_INVALID_TIME] = &l->invalid_time,
+		[JOIN_FATE_FAILED] = &l->failed,       [JOIN_FATE_CAPTURED] = &l->captured,
+		[JOIN_FATE_NO_WORK] = &l->no_work,     [JOIN_FATE_OUTSIDE] = &l->outside,
+		[JOIN_FATE_IN_FLIGHT] = &l->in_flight, [JOIN_FATE_AMBIGUOUS] = &l->ambiguous,
+	};
+	struct session *s;
+	enum join_fate fate;
 
 	if (b->info & BCALL_NESTED) {
 		l->nested++;
 		return 0;
 	}
 	l->calls++;
-	if (b->info & BCALL_FAILED)
-		l->failed++;
-	else if (b->info & BCALL_AMBIGUOUS)
-		l->ambiguous++;
-	else if (b->info & BCALL_VALID)
-		l->matched++;
-	else if (b->info & BCALL_ACTS)
-		l->invalid_time++;
-	else if (b->scall)
-		return silent(j, l, b);
+	fate = judge_call(j, b, &s);
+	if (fate == JOIN_FATE_NOTHING_RAN)
+		return silent_call(j, s, BCALL_POPULATION(b->info), b->entry);
+	if (fate == JOIN_FATE_UNSEEN)
+		s->unseen[BCALL_POPULATION(b->info)]++;
 	else
-		unseen(j, l, b);
+		++*terms[fate];
 	return 0;
 }
 

@@ -117,6 +117,7 @@ void join__activity(const struct join *j, size_t i, struct join_activity *to)
 		return;
 	call = scall_at(j, a->call - 1);
 	to->has_shim_call = true;
+	to->shim_call = a->call - 1;
 	to->call_start = call->start;
 	to->call_failed = (call->info & SCALL_FAILED) != 0;
 	to->has_call = to->link == JOIN_JOINED;

@@ -125,6 +125,7 @@ struct join_activity {
 	bool has_queued, has_submitted;
 	uint64_t queued, submitted; /* as start */
 	bool has_shim_call;         /* JOINED, NO_HOST_CALL, OTHER_CALL, some AMBIGUOUS */
+	uint32_t shim_call;         /* for join__shim_call() */
 	uint64_t call_start;        /* of the shim's call */
 	bool call_failed;           /* the shim saw it return an error */
 	bool has_call;              /* JOINED */
@@ -144,6 +145,60 @@ const struct join_lane *join__lane(const struct join *j, uint32_t lane);
 size_t join__names(const struct join *j);
 /* The name as in the module (mangled); NULL: 0, or not all its parts arrived. names__display() shows either. */
 const char *join__name(const struct join *j, uint32_t name);
+
+/* ---- Calls, one by one ---- */
+
+/*
+ * What became of a call of the host, as far as it can be told of a single one. Of NOTHING_RAN and UNSEEN the totals
+ * (struct join_line) explain as many as losses were counted, and say how many nothing explains.
+ */
+enum join_fate {
+	JOIN_FATE_RAN = 0,      /* at least one execution with valid times */
+	JOIN_FATE_INVALID_TIME, /* executions, none with valid times */
+	JOIN_FATE_FAILED,
+	JOIN_FATE_CAPTURED, /* into a graph */
+	JOIN_FATE_NO_WORK,  /* of zero bytes or elements */
+	JOIN_FATE_OUTSIDE,  /* the device observer did not watch its process then */
+	JOIN_FATE_IN_FLIGHT,
+	JOIN_FATE_AMBIGUOUS,
+	JOIN_FATE_NOTHING_RAN, /* the shim saw the call, and nothing ran for it */
+	JOIN_FATE_UNSEEN,      /* its process was watched, and the shim saw no such call */
+	JOIN_FATES,
+};
+/* By join_host_call.number, where the host observer was not left out. */
+size_t join__host_calls(const struct join *j);
+enum join_fate join__host_call_fate(const struct join *j, uint32_t number);
+const char *join_fate_name(enum join_fate fate); /* "ran", "invalid_time" … */
+
+enum join_shim_link {
+	JOIN_SHIM_JOINED = 0,   /* to a call of the host */
+	JOIN_SHIM_ALONE,        /* the host observer was left out: it stands for itself */
+	JOIN_SHIM_NESTED,       /* the same, inside another one of its thread that stands for both */
+	JOIN_SHIM_AMBIGUOUS,    /* several calls of the host fit */
+	JOIN_SHIM_EARLY,        /* entered before the host observer stood there */
+	JOIN_SHIM_LATE,         /* begun after it stopped */
+	JOIN_SHIM_NO_HOST_CALL, /* its record is lost */
+	JOIN_SHIM_OTHER,        /* in no population: an allocation, a synchronization */
+	JOIN_SHIM_LINKS,
+};
+
+struct join_shim_call { /* a call as CUPTI's callbacks saw it */
+	const struct join_session *session;
+	uint32_t tid; /* of the process's own pid namespace */
+	enum gpubpf_work work;
+	uint64_t start;
+	bool has_end;
+	uint64_t end; /* within 1 µs for calls longer than 2 s */
+	bool failed;  /* has_end */
+	uint32_t correlation;
+	enum join_shim_link link;
+	uint32_t host_call;  /* JOINED: join_host_call.number; NESTED: the shim call around it */
+	uint32_t executions; /* that carry its correlation id */
+};
+size_t join__shim_calls(const struct join *j); /* as they came */
+void join__shim_call(const struct join *j, size_t i, struct join_shim_call *c);
+const char *join_shim_link_name(enum join_shim_link link); /* "joined" … */
+const char *join_work_name(unsigned work); /* of enum gpubpf_work: "launch" …; NULL: not known */
 
 /* ---- Sessions: one arming of one process ---- */
 

@@ -379,6 +379,8 @@ enum join_link judge_link(const struct join *j, const struct act *a);
 int sort_activities(struct join *j);
 /* account.c */
 int account(struct join *j); /* 0 or -ENOMEM */
+/* *session: of NOTHING_RAN and UNSEEN. */
+enum join_fate judge_call(const struct join *j, const struct bcall *b, struct session **session);
 /* devwork.c: graphs whose work the device launched itself */
 int silent_call(struct join *j, struct session *s, unsigned population, uint64_t entry); /* 0 or -ENOMEM */
 int explain_by_device(struct join *j);                                                   /* the same */

@@ -120,7 +120,7 @@ static void live_end(struct allocs *a, const struct alloc *n, struct mem_sum *as
 	sum_add(as, n->bytes);
 }
 
-static bool size_of(const struct view *v, uint64_t *bytes)
+bool alloc_bytes(const struct view *v, uint64_t *bytes)
 {
 	uint64_t height, pitch;
 	const void *blob;
@@ -139,7 +139,7 @@ static bool size_of(const struct view *v, uint64_t *bytes)
 	return !__builtin_mul_overflow(pitch, height, bytes);
 }
 
-static bool address_of(const struct view *v, uint64_t *base)
+bool alloc_address(const struct view *v, uint64_t *base)
 {
 	if (v->outcome != OUTCOME_OK && v->p->mem != MEM_REGISTERED)
 		return false;
@@ -196,10 +196,10 @@ static int on_alloc(struct allocs *a, const struct view *v)
 	tally__add(&r->calls, v);
 	if (v->captured || (v->outcome != OUTCOME_OK && v->outcome != OUTCOME_UNKNOWN))
 		return 0;
-	sized = size_of(v, &bytes);
+	sized = alloc_bytes(v, &bytes);
 	sum_add(&r->allocated, bytes);
 	r->bytes_unknown += !sized;
-	if (!address_of(v, &base)) {
+	if (!alloc_address(v, &base)) {
 		sum_add(&r->no_address, bytes);
 		return 0;
 	}

@@ -49,6 +49,9 @@ struct allocs {
 void allocs__init(struct allocs *a);
 /* A call of class alloc or free. 0 or -ENOMEM. Calls of processes that are not selected count nowhere. */
 int allocs__call(struct allocs *a, const struct view *v);
+/* What the call's record says of its memory; false: it does not. The address of a call that gives it out: once it returned. */
+bool alloc_bytes(const struct view *v, uint64_t *bytes);
+bool alloc_address(const struct view *v, uint64_t *base);
 /* The process's memory is gone with it. */
 void allocs__process_over(struct allocs *a, struct proc *p);
 /* Frees what the tree of a process holds, counting nothing. */
