@@ -354,6 +354,10 @@ const char *join_unified_cause(const struct join_unified *u); /* "prefetch" …;
 /* ---- Totals ---- */
 
 const char *join_kind_name(unsigned kind); /* of enum gpubpf_activity_kind: "kernel" …; NULL: not known */
+const char *join_copy_name(unsigned kind); /* of enum gpubpf_copy_kind: "h2d" …; NULL: not known */
+const char *join_copy_text(unsigned kind); /* "host to device" …; NULL: not known */
+const char *join_memory_name(
+	unsigned kind); /* of CUpti_ActivityMemoryKind: "pinned" …; NULL: none, or not known */
 const char *join_link_name(enum join_link link);
 const char *join_time_name(enum join_time time);
 

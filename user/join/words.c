@@ -193,3 +193,37 @@ const char *join_times_reason(enum gpubpf_activity_kind kind, const struct join_
 		return words[kind][2];
 	return words[kind][t->by[JOIN_TIME_ZERO] == t->records ? 0 : 1];
 }
+
+static const char *const copy_words[][2] = {
+	[GPUBPF_COPY_UNKNOWN] = { "unknown", "direction not known" },
+	[GPUBPF_COPY_HTOD] = { "h2d", "host to device" },
+	[GPUBPF_COPY_DTOH] = { "d2h", "device to host" },
+	[GPUBPF_COPY_HTOA] = { "h2a", "host to array" },
+	[GPUBPF_COPY_ATOH] = { "a2h", "array to host" },
+	[GPUBPF_COPY_ATOA] = { "a2a", "array to array" },
+	[GPUBPF_COPY_ATOD] = { "a2d", "array to device" },
+	[GPUBPF_COPY_DTOA] = { "d2a", "device to array" },
+	[GPUBPF_COPY_DTOD] = { "d2d", "device to device" },
+	[GPUBPF_COPY_HTOH] = { "h2h", "host to host" },
+	[GPUBPF_COPY_PTOP] = { "peer", "peer to peer" },
+};
+
+#define NCOPIES (sizeof(copy_words) / sizeof(copy_words[0]))
+
+const char *join_copy_name(unsigned kind)
+{
+	return kind < NCOPIES ? copy_words[kind][0] : NULL;
+}
+
+const char *join_copy_text(unsigned kind)
+{
+	return kind < NCOPIES ? copy_words[kind][1] : NULL;
+}
+
+const char *join_memory_name(unsigned kind)
+{
+	static const char *const names[] = { NULL,    "pageable", "pinned",        "device",
+					     "array", "managed",  "device static", "managed static" };
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}

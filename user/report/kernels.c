@@ -7,42 +7,24 @@
 #include "report/groups.h"
 #include "report/report.h"
 
-static const char *const copy_words[][2] = {
-	[GPUBPF_COPY_UNKNOWN] = { "unknown", "direction not known" },
-	[GPUBPF_COPY_HTOD] = { "h2d", "host to device" },
-	[GPUBPF_COPY_DTOH] = { "d2h", "device to host" },
-	[GPUBPF_COPY_HTOA] = { "h2a", "host to array" },
-	[GPUBPF_COPY_ATOH] = { "a2h", "array to host" },
-	[GPUBPF_COPY_ATOA] = { "a2a", "array to array" },
-	[GPUBPF_COPY_ATOD] = { "a2d", "array to device" },
-	[GPUBPF_COPY_DTOA] = { "d2a", "device to array" },
-	[GPUBPF_COPY_DTOD] = { "d2d", "device to device" },
-	[GPUBPF_COPY_HTOH] = { "h2h", "host to host" },
-	[GPUBPF_COPY_PTOP] = { "peer", "peer to peer" },
-};
-
-#define NCOPIES (sizeof(copy_words) / sizeof(copy_words[0]))
-
-/* CUpti_ActivityMemoryKind */
-static const char *const memory_words[] = { NULL,    "pageable", "pinned",        "device",
-					    "array", "managed",  "device static", "managed static" };
-
-#define NMEMORIES (sizeof(memory_words) / sizeof(memory_words[0]))
-
 static const char *memory_word(uint8_t kind, char *buf, size_t n)
 {
-	if (kind < NMEMORIES)
-		return memory_words[kind];
-	snprintf(buf, n, "<unknown kind %u>", kind);
-	return buf;
+	const char *name = join_memory_name(kind);
+
+	if (kind && !name) {
+		snprintf(buf, n, "<unknown kind %u>", kind);
+		return buf;
+	}
+	return name;
 }
 
 static const char *copy_word(uint8_t kind, int text, char *buf, size_t n)
 {
-	if (kind < NCOPIES)
-		return copy_words[kind][text];
-	snprintf(buf, n, "<unknown kind %u>", kind);
-	return buf;
+	const char *name = text ? join_copy_text(kind) : join_copy_name(kind);
+
+	if (!name)
+		snprintf(buf, n, "<unknown kind %u>", kind);
+	return name ? name : buf;
 }
 
 char *report__display(const struct report *r, const struct join_key *key)
