@@ -42,7 +42,7 @@ WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 # No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
 BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW) \
-	$(if $(HAVE_CURSES),-DHAVE_CURSES)
+	$(if $(HAVE_CURSES),-DHAVE_CURSES) $(if $(HAVE_SQLITE3),-DHAVE_SQLITE3)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
 COMMA := ,
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -58,8 +58,13 @@ CURSES_LIBS := -lncursesw -ltinfo
 HAVE_CURSES := $(shell t=$$(mktemp) && echo 'int newterm(void); int main(void) { return newterm(); }' | \
 	$(CC) -w -static -x c - -o "$$t" $(CURSES_LIBS) 2>/dev/null && \
 	$(CC) -fsyntax-only -include curses.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
+# `export --format sqlite`; without it the format says so.
+SQLITE_LIBS := -lsqlite3 -lm
+HAVE_SQLITE3 := $(shell t=$$(mktemp) && echo 'int sqlite3_open(void); int main(void) { return sqlite3_open(); }' | \
+	$(CC) -w -static -x c - -o "$$t" $(SQLITE_LIBS) 2>/dev/null && \
+	$(CC) -fsyntax-only -include sqlite3.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
 LIBS := -lbpf $(if $(HAVE_DW)$(HAVE_CURSES),-Wl$(COMMA)--as-needed) $(if $(HAVE_DW),$(DW_LIBS)) $(if $(HAVE_CURSES),$(CURSES_LIBS)) \
-	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty
+	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty $(if $(HAVE_SQLITE3),$(SQLITE_LIBS))
 LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)

@@ -31,7 +31,7 @@ if [ -r /etc/os-release ]; then
 fi
 
 libraries=(libc6-dev libbpf-dev libelf-dev zlib1g-dev libzstd-dev libprotobuf-c-dev libjansson-dev libiberty-dev
-	uthash-dev libdw-dev liblzma-dev libbz2-dev libncurses-dev)
+	uthash-dev libdw-dev liblzma-dev libbz2-dev libncurses-dev libsqlite3-dev)
 # Package and the command that makes it unnecessary (a toolchain from elsewhere counts).
 tools=(gcc:gcc make:make clang:clang llvm:llvm-strip protobuf-c-compiler:protoc-c)
 case $os in
@@ -44,12 +44,13 @@ cross= guests=
 case $mode in
 build) ;;
 test)
-	tools+=(groff-base:groff file:file procps:pkill jq:jq python3:python3 time:/usr/bin/time g++:g++ bpftrace:bpftrace)
+	tools+=(sqlite3:sqlite3 groff-base:groff file:file procps:pkill jq:jq python3:python3 time:/usr/bin/time g++:g++ bpftrace:bpftrace)
 	# Where there are no aarch64 libraries, the probe sites of aarch64 still run: they need libc alone.
 	if [ "$(uname -m)" = x86_64 ]; then
 		tools+=(gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user-static:qemu-aarch64-static)
 		packages+=(libc6-dev-arm64-cross)
 	fi
+	packages+=(python3-jsonschema)
 	guests=1
 	;;
 check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;

@@ -8,11 +8,15 @@
 
 #include "cmd.h"
 #include "export/export.h"
+#include "export/schema.h"
+#include "export/sqlite.h"
+#include "export/tables.h"
 #include "util/err.h"
 #include "util/opts.h"
 
 struct export_args {
 	const char *format, *output, *table;
+	int schema;
 };
 
 #define O(field) offsetof(struct export_args, field)
@@ -34,7 +38,15 @@ static const struct opt export_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "NAME",
 	  .offset = O(table),
-	  .help = "Only this table." },
+	  .help = "Only this table, of json, jsonl and csv, which needs it: tables, capture, command, options, gpus, libraries, "
+		  "notes, reasons, ledger_host, ledger_device, timings, processes, process_info, threads, apis, sessions, losses, "
+		  "launch_keys, kernels, calls, call_times, allocations, clock_pairs, gpu_errors, device_calls, executions, "
+		  "copies, modules, markers, external_ids or unified_memory." },
+	{ .name = "schema",
+	  .type = OPT_FLAG,
+	  .offset = O(schema),
+	  .help = "Print what the tables and their columns mean, and stop: as a JSON schema, with `--format sqlite` as SQL. "
+		  "No FILE is needed." },
 	{ 0 },
 };
 
@@ -61,10 +73,33 @@ static int choose_format(const char *name, const struct export_format **out, str
 	return err_set(err, -EINVAL, "there is no format '%s'; `gpubpf export --help` lists them", name);
 }
 
+static int check_table(const char *name, const char *format, struct err *err)
+{
+	const char *names[64], *nearest;
+	size_t n = 0;
+
+	if (!name)
+		return strcmp(format, "csv")
+			       ? 0
+			       : err_set(err, -EINVAL, "--format csv writes one table: name it with --table");
+	if (tables__find(name))
+		return 0;
+	while (tables_all[n] && n < 64) {
+		names[n] = tables_all[n]->name;
+		n++;
+	}
+	nearest = opts_nearest(name, names, n);
+	if (nearest)
+		return err_set(err, -EINVAL, "there is no table '%s'; did you mean '%s'?", name, nearest);
+	return err_set(err, -EINVAL, "there is no table '%s'; `gpubpf export --help` lists them", name);
+}
+
 static int check(const struct export_args *a, const struct export_format *f, struct err *err)
 {
 	if (a->table && !f->tables)
 		return err_set(err, -EINVAL, "--table does not go with --format %s", f->name);
+	if (f->tables && check_table(a->table, f->name, err))
+		return -EINVAL;
 	if (f->own_file && !a->output)
 		return err_set(err, -EINVAL, "--format %s writes a file: name it with -o", f->name);
 	if (f->binary && !a->output && isatty(STDOUT_FILENO))
@@ -76,7 +111,7 @@ static int check(const struct export_args *a, const struct export_format *f, str
 static int convert(const char *file, const struct export_format *f, const struct export_args *a,
 		   struct err *err)
 {
-	struct export_opts o = { .table = a->table };
+	struct export_opts o = { .table = a->table, .progress = stderr };
 	struct model_opts m = { 0 };
 	struct export_out out = { .fd = -1 };
 	struct trace t;
@@ -100,6 +135,23 @@ static int convert(const char *file, const struct export_format *f, const struct
 	return rc;
 }
 
+/* Of json, jsonl and csv one; 0 or a negative errno. */
+static int print_schema(const char *format, struct err *err)
+{
+	const struct export_format *f;
+	int rc = format ? choose_format(format, &f, err) : 0;
+
+	if (rc && rc != -ENOTSUP) /* what this build cannot write it still knows */
+		return rc;
+	if (!format || (!rc && f->tables))
+		export_json_schema(stdout);
+	else if (strcmp(format, "sqlite") == 0)
+		sqlite_schema(stdout);
+	else
+		return err_set(err, -EINVAL, "--schema is of json, jsonl, csv and sqlite, not of %s", format);
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct export_args args = { 0 };
@@ -110,6 +162,11 @@ static int run(int argc, char **argv)
 	rc = opts_parse(&verb_export, argc, argv, &args, &rest, &err);
 	if (rc > 0)
 		return 0;
+	if (!rc && args.schema) {
+		rc = print_schema(args.format, &err);
+		status = rc ? cmd_failed(&err, 2) : cmd_flush_output();
+		goto out;
+	}
 	if (!rc)
 		rc = cmd_one_file(&verb_export, argc - rest, &err);
 	if (!rc)
@@ -133,9 +190,25 @@ const struct verb verb_export = {
 	.name = "export",
 	.synopsis = "--format FORMAT [-o OUT] [--table NAME] FILE",
 	.summary = "write a capture in a form that other tools read",
-	.text = "Reads a whole capture and writes it out again.",
+	.text = "Reads a whole capture and writes it out again. json, jsonl, csv and sqlite hold the same tables, made from one "
+		"description: calls as the host observer saw them, executions as the device observer saw them, the ties between the two, "
+		"kernels with their shapes and what the compiler fixed, copies, allocations, modules, processes, threads, the verdict "
+		"with its ledger, and what is known to be lost. `--schema` prints what each column means; table `tables` says which of "
+		"them nobody measured in this capture.\n\n"
+		"Absent (the row has none), zero and not measured (nobody saw it) are three things: in JSON no key, 0, and null with "
+		"KEY_unmeasured beside it; in CSV an empty field, 0, and the words not measured; in SQL NULL, 0, and NULL with "
+		"KEY_unmeasured 1. Times are CLOCK_MONOTONIC nanoseconds and each refers to a row of `timings`: which clock, who took "
+		"it, how far it can be trusted. What ran without a time has no start, end or duration, and is there. The same capture "
+		"and version give the same bytes, of SQLite the same rows.\n\n"
+		"An SQLite database has views for the usual questions: kernel_summary, kernel_names, launches, dispatches, "
+		"copy_summary, api_summary, device_gaps, device_gap_summary, unmatched_calls, unmatched_executions and "
+		"unmatched_device_calls. Its tables gpubpf_columns and gpubpf_views hold what everything means.\n\n"
+		"A capture that is known to lack something is exported all the same; its verdict is then printed to standard error.",
 	.examples = "gpubpf export --format sqlite -o run.sqlite run.gpubpf\ta database to ask\n"
-		    "gpubpf export --format csv --table calls run.gpubpf\tone table\n",
+		    "gpubpf export --format json -o run.json run.gpubpf\teverything, for programs\n"
+		    "gpubpf export --format jsonl --table executions run.gpubpf\tone row per line\n"
+		    "gpubpf export --format csv --table calls -o calls.csv run.gpubpf\tone table\n"
+		    "gpubpf export --schema --format sqlite\twhat the tables and columns mean\n",
 	.opts = export_opts_table,
 	.run = run,
 };

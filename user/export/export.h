@@ -39,6 +39,7 @@ void export_out__drop(struct export_out *o); /* nothing is left under any name; 
 
 struct export_opts {
 	const char *table; /* NULL: all (formats with export_format.tables) */
+	FILE *progress;    /* where a terminal may get a line about long work; NULL: nowhere */
 };
 
 struct export_format {

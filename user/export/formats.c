@@ -13,8 +13,11 @@ const struct export_format export_formats[] = {
 	{ .name = "csv", .what = "one table as CSV (RFC 4180)", .write = export_csv, .tables = true },
 	{ .name = "sqlite",
 	  .what = "an SQLite database with indexes and views",
+#ifdef HAVE_SQLITE3
 	  .write = export_sqlite,
-	  .tables = true,
+#else
+	  .missing = "libsqlite3",
+#endif
 	  .own_file = true },
 	{ 0 },
 };
