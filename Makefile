@@ -187,12 +187,14 @@ $(B)/host/gpubpf: force
 $(B)/doc/.done: $(DOC_PROGRAM)
 	@rm -rf $(B)/doc
 	@mkdir -p $(B)/doc/man/man1 $(B)/doc/bash-completion/completions $(B)/doc/zsh/site-functions \
-		$(B)/doc/fish/vendor_completions.d
+		$(B)/doc/fish/vendor_completions.d $(B)/doc/gpubpf
 	@set -e; for v in $$($(DOC_PROGRAM) --man); do \
 		page=gpubpf-$$v; [ $$v != gpubpf ] || page=gpubpf; \
 		$(DOC_PROGRAM) --man $$v >$(B)/doc/man/man1/$$page.1; done
 	@$(DOC_PROGRAM) --completion bash >$(B)/doc/bash-completion/completions/gpubpf
 	@$(DOC_PROGRAM) --completion zsh >$(B)/doc/zsh/site-functions/_gpubpf
+	@$(DOC_PROGRAM) export --schema >$(B)/doc/gpubpf/export.schema.json
+	@$(DOC_PROGRAM) export --schema --format sqlite >$(B)/doc/gpubpf/export.sql
 	@$(DOC_PROGRAM) --completion fish >$(B)/doc/fish/vendor_completions.d/gpubpf.fish
 	@touch $@
 

@@ -42,7 +42,8 @@ install_respects_destdir_and_prefix()
 	local bad=() file v
 	run_make install DESTDIR="$T/dest" PREFIX=/opt/x || bad+=('make install failed')
 	for file in bin/gpubpf lib/gpubpf/libgpubpf-shim.so share/man/man1/gpubpf.1 share/bash-completion/completions/gpubpf \
-		share/zsh/site-functions/_gpubpf share/fish/vendor_completions.d/gpubpf.fish; do
+		share/zsh/site-functions/_gpubpf share/fish/vendor_completions.d/gpubpf.fish \
+		share/gpubpf/export.schema.json share/gpubpf/export.sql; do
 		[ -s "$T/dest/opt/x/$file" ] || bad+=("$file is not there")
 	done
 	for v in $("$GPUBPF" --man | grep -vx gpubpf); do

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/format.h"
+#include "export/tables.h"
 #include "inspect/inspect.h"
 #include "join_look.h"
 #include "latency/lat.h"
@@ -53,7 +54,7 @@ static void inspect(const char *path, FILE *null)
 			if (s.ledger.verdict == LEDGER_RECONCILED && !s.join)
 				abort();
 			if (s.join)
-				join_look(s.join);
+				join_look(s.join, s.host_left_out);
 			inspect_text(&s, null, true);
 			inspect_json(&s, null, true);
 		}
@@ -84,6 +85,41 @@ static void latency(const char *path, FILE *null)
 	}
 }
 
+/* Every cell is of its column's type, and what may not be absent is there. */
+static int look_at_row(struct tsink *sink, const struct trow *r)
+{
+	size_t *texts = (size_t *)(sink + 1);
+
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct tcol *c = &r->table->cols[i];
+		const struct tcell *cell = &r->c[i];
+
+		if ((cell->kind == TCELL_ABSENT && tcol_always(c)) ||
+		    (cell->kind == TCELL_UNMEASURED && !(c->may & TCOL_UNMEASURED)))
+			abort();
+		if (cell->kind == TCELL_VALUE && (c->type == TCOL_WORD || c->type == TCOL_TEXT))
+			*texts += strlen(cell->v.s);
+		if (cell->kind == TCELL_VALUE && c->type == TCOL_WORD && !strstr(c->of, cell->v.s))
+			abort();
+	}
+	return 0;
+}
+
+static void export(const char *path)
+{
+	struct {
+		struct tsink sink;
+		size_t texts;
+	} s = { .sink = { .row = look_at_row, .mixed = true } };
+	struct err err = { 0 };
+	struct trace t;
+
+	if (trace__open(&t, path, &(struct model_opts){ 0 }, &err) == 0 &&
+	    tables__run(&t, &s.sink, NULL, NULL, &err))
+		abort();
+	trace__close(&t);
+}
+
 static void read_as_file(const uint8_t *data, size_t size, FILE *null)
 {
 	int fd = memfd_create("capture", 0);
@@ -94,6 +130,7 @@ static void read_as_file(const uint8_t *data, size_t size, FILE *null)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	inspect(path, null);
 	latency(path, null);
+	export(path);
 	close(fd);
 }
 

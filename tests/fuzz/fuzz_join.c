@@ -81,7 +81,7 @@ static void feed(const struct apitab *tab, uint8_t *data, size_t size)
 	}
 	if (model__finish(m) || join__finish(j, &end))
 		abort();
-	join_look(j);
+	join_look(j, end.host_left_out);
 	ledger_compute(&(struct ledger_input){ .tab = tab, .join = j }, &l);
 	ledger_headline(&l, line, sizeof(line));
 	join__free(j);

@@ -37,7 +37,23 @@ static inline void join_look_extras(const struct join *j)
 	}
 }
 
-static inline void join_look(const struct join *j)
+static inline void join_look_calls(const struct join *j, bool host_left_out)
+{
+	struct join_shim_call c;
+
+	for (size_t i = 0; i < join__shim_calls(j); i++) {
+		join__shim_call(j, i, &c);
+		if (!c.session->proc || !join_shim_link_name(c.link) || (c.has_end && c.end < c.start) ||
+		    (c.link == JOIN_SHIM_JOINED && c.host_call >= join__host_calls(j)))
+			abort();
+		join_work_name(c.work);
+	}
+	for (size_t i = 0; !host_left_out && i < join__host_calls(j); i++)
+		if (!join_fate_name(join__host_call_fate(j, (uint32_t)i)))
+			abort();
+}
+
+static inline void join_look(const struct join *j, bool host_left_out)
 {
 	const struct join_totals *t = join__totals(j);
 	struct join_activity a;
@@ -63,6 +79,7 @@ static inline void join_look(const struct join *j)
 		last = a.start;
 	}
 	join_look_extras(j);
+	join_look_calls(j, host_left_out);
 	for (unsigned i = 0; i < JOIN_LINKS; i++)
 		links += t->links[i];
 	if (t->activities != join__activities(j) || links > t->activities)

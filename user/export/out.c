@@ -36,15 +36,16 @@ static int choose_name(struct export_out *o, const char *path, bool *regular, st
 	char real[PATH_MAX];
 	struct stat st;
 
-	*regular = true;
-	if (!realpath(path, real)) {
-		if (errno != ENOENT || strlen(path) >= sizeof(real))
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, -EISDIR, "%s: is a folder", path);
+	/* links to what is open, as /dev/stdout, may lead to no name at all */
+	*regular = stat(path, &st) || S_ISREG(st.st_mode);
+	if (!*regular || !realpath(path, real)) {
+		if (*regular && errno != ENOENT)
 			return err_set(err, -errno, "%s: %s", path, strerror(errno));
+		if (strlen(path) >= sizeof(real))
+			return err_set(err, -ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
 		strcpy(real, path);
-	} else if (stat(real, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			return err_set(err, -EISDIR, "%s: is a folder", path);
-		*regular = S_ISREG(st.st_mode);
 	}
 	o->name = strdup(real);
 	if (!o->name || (*regular && asprintf(&o->path, "%s.%d.tmp", real, (int)getpid()) < 0)) {

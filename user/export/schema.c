@@ -50,7 +50,7 @@ static void type(FILE *f, const struct tcol *c)
 	if (c->type == TCOL_HEX)
 		fputs(",\"pattern\":\"^0x[0-9a-f]+$\"", f);
 	else if (strcmp(name, "integer") == 0 && c->type != TCOL_SIGNED)
-		fprintf(f, ",\"minimum\":%d", c->type == TCOL_ID);
+		fputs(",\"minimum\":0", f);
 }
 
 static void property(FILE *f, const struct tcol *c)
@@ -105,7 +105,7 @@ static void definition(FILE *f, const struct table *t)
 	fputs("},\n   \"required\":[", f);
 	comma = "";
 	for (const struct tcol *c = t->cols; c->key; c++) {
-		if (c->may & TCOL_ABSENT)
+		if (!tcol_always(c))
 			continue;
 		fprintf(f, "%s\"%s\"", comma, c->key);
 		comma = ",";

@@ -17,7 +17,7 @@ static void column(FILE *f, const struct tcol *c)
 	fprintf(f, "  %s %s", c->key, affinity(c->type));
 	if (c->type == TCOL_ID)
 		fputs(" PRIMARY KEY", f);
-	else if (!c->may)
+	else if (tcol_always(c) && !c->may)
 		fputs(" NOT NULL", f);
 	if (c->type == TCOL_REF)
 		fprintf(f, " REFERENCES %s(id)", c->of);

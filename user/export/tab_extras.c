@@ -29,8 +29,8 @@ static const struct tcol module_cols[] = {
 	TCOL_W("action", "load|unload", "which of the two"),
 	TCOL("module", NUMBER, "CUPTI's id"),
 	TCOL("context", NUMBER, "CUPTI's id"),
-	TCOL("bytes", BYTES, "of the cubin"),
-	TCOL_U("crc", HEX, "CRC-32C of the cubin"),
+	TCOL_A("bytes", BYTES, "of the cubin that was loaded"),
+	TCOL_AU("crc", HEX, "its CRC-32C"),
 	TCOL_U("start_ns", TIME, "of the load or unload, as the callback saw it"),
 	TCOL_U("end_ns", TIME, "likewise"),
 	TCOL_U("duration_ns", DURATION, "between the two: work of the host, in no execution"),
@@ -45,15 +45,19 @@ static int module_rows(struct tables *x, const struct table *t)
 	for (size_t i = 0; j && !rc && i < join__modules(j); i++) {
 		const struct join_session *s;
 		const struct gpubpf_module *m = join__module(j, i, &s);
+		bool unload = m->flags & GPUBPF_MODULE_UNLOADED;
 		struct trow *r = tables__begin(x, t);
 
 		trow__number(r, i + 1);
 		trow__number(r, tables__session(x, s));
-		trow__text(r, m->flags & GPUBPF_MODULE_UNLOADED ? "unload" : "load");
+		trow__text(r, unload ? "unload" : "load");
 		trow__number(r, m->id);
 		trow__number(r, m->context);
-		trow__number(r, m->bytes);
-		trow__seen(r, !(m->flags & GPUBPF_MODULE_NO_CRC), m->crc);
+		trow__if(r, !unload, m->bytes);
+		if (unload)
+			trow__absent(r);
+		else
+			trow__seen(r, !(m->flags & GPUBPF_MODULE_NO_CRC), m->crc);
 		trow__seen(r, m->start, m->start);
 		trow__seen(r, m->end, m->end);
 		trow__seen(r, m->start && m->end >= m->start, m->end - m->start);

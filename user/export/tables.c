@@ -54,6 +54,12 @@ static const struct {
 	[TCOL_HEX] = { "handle", "" },
 };
 
+bool tcol_always(const struct tcol *c)
+{
+	return !(c->may & TCOL_ABSENT) && c->type != TCOL_TIME && c->type != TCOL_WALL &&
+	       c->type != TCOL_DURATION && c->type != TCOL_BYTES && c->type != TCOL_COUNT;
+}
+
 const char *tcol_unit(enum tcol_type type)
 {
 	return types[type].unit;

@@ -26,7 +26,7 @@
 #define TABLES_SCHEMA_NAME "gpubpf.export/1"
 
 enum tcol_type {
-	TCOL_ID,       /* the row's own number, from 1 */
+	TCOL_ID,       /* the row's own number */
 	TCOL_REF,      /* id of a row of another table */
 	TCOL_COUNT,    /* how many */
 	TCOL_NUMBER,   /* a number as its source has it */
@@ -101,6 +101,8 @@ struct table {
 
 /* In the order of every output: what is referred to stands before what refers. Ends with name == NULL. */
 extern const struct table *const tables_all[];
+/* A sound capture's rows have a value (or say that it was not measured); a damaged one's number may be too large. */
+bool tcol_always(const struct tcol *c);
 const struct table *tables__find(const char *name);
 unsigned table__columns(const struct table *t);
 const char *tcol_unit(enum tcol_type type); /* "ns", "bytes" …; "" */

@@ -127,13 +127,9 @@ int file_write_all(const char *path, const void *buf, size_t n)
 	struct stat st;
 	int e, fd;
 
-	/* where a link points to */
-	if (!realpath(path, real))
-		return write_beside(path, buf, n);
-	if (stat(real, &st))
-		return -errno;
-	if (S_ISREG(st.st_mode))
-		return write_beside(real, buf, n);
+	/* Where a link points to. That may have no name, as a pipe behind /dev/stdout: the link itself is never replaced. */
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return write_beside(realpath(path, real) ? real : path, buf, n);
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
