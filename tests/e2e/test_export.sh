@@ -23,6 +23,10 @@ sql() # DATABASE STATEMENT
 captures="scene host faulty entries alone lossy nothing"
 LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --latency --returns 1 -o "$T/real" -- "$SIM/queued" --rounds 10 >"$T/out" 2>"$T/err" &&
 	captures="$captures real" || not_ok export_record "$(cat "$T/err")"
+LD_LIBRARY_PATH=$SIM SIMCUDA_FAST=1 SIMCUDA_DO=cuLaunchKernel:heldin:20 "$GPUBPF" record -q --latency -o "$T/locks" -- "$SIM/launchloop" --launches 5 \
+	>"$T/out" 2>"$T/err" && captures="$captures locks" || not_ok export_record_locks "$(cat "$T/err")"
+LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --cupti nvtx,external,sync,memory,overhead,unified-memory,latency -o "$T/kinds" -- "$SIM/annotated" --launches 60 --nvtx 50 --external 40 \
+	>"$T/out" 2>"$T/err" && captures="$captures kinds" || not_ok export_record_kinds "$(cat "$T/err")"
 
 # ---- One description ----
 
@@ -117,6 +121,22 @@ check export_ties_calls_to_kernels "40|40|40" \
 	"$(sql "$T/same.real/same.sqlite" "SELECT count(*), sum(l.delay_ns >= 0), sum(k.name = n.name) FROM launches l JOIN kernels k ON k.id = l.kernel JOIN launch_keys n ON n.id = l.launch_key")"
 check export_call_times_add_up "1" \
 	"$(sql "$T/same.real/same.sqlite" "SELECT count(*) > 0 AND total(duration_ns + excess_ns <> on_cpu_ns + runqueue_ns + coalesce(throttled_ns, 0) + futex_ns + ioctl_nvidia_ns + ioctl_ns + poll_ns + sleep_ns + page_fault_ns + other_ns + unaccounted_ns) = 0 FROM call_times")"
+
+check export_waits_are_the_futex_time "1|1" "$(sql "$T/same.locks/same.sqlite" "SELECT count(*) > 0 AND sum(w.woken = 'in_call') > 0,
+	sum(w.duration_ns) = (SELECT sum(futex_ns) FROM call_times WHERE interval = 'call') FROM call_waits w JOIN calls c ON c.entry_ns = w.call_entry_ns AND c.tid = w.tid")"
+
+export_extras()
+{
+	local bad=() got
+	"$GPUBPF" inspect --json "$T/kinds" | jq -c '.device | [.nvtx.marks, .nvtx.ranges, .nvtx.with_payload]' >"$T/want"
+	jq -c '.tables.markers | [(map(select(.event == "mark")) | length), (map(select(.event == "start")) | length), (map(select(has("payload_kind"))) | length)]' \
+		"$T/same.kinds/same.json" >"$T/got"
+	cmp -s "$T/want" "$T/got" || bad+=("markers: $(cat "$T/got"), not $(cat "$T/want")")
+	got=$(sql "$T/same.kinds/same.sqlite" "SELECT (SELECT count(*) > 0 FROM markers WHERE end_ns >= time_ns), (SELECT count(*) > 0 FROM external_ids), (SELECT count(DISTINCT kind) FROM executions) > 2, (SELECT count(queued_ns) > 0 FROM executions)")
+	[ "$got" = '1|1|1|1' ] || bad+=("$got")
+	result export_extras "${bad[@]}"
+}
+export_extras
 
 # ---- Absent, zero, not measured ----
 

@@ -9,14 +9,17 @@
 #include "util/err.h"
 
 const struct table *const tables_all[] = {
-	&table_tables,       &table_capture,       &table_command,        &table_options,
-	&table_gpus,         &table_libraries,     &table_notes,          &table_reasons,
-	&table_ledger_host,  &table_ledger_device, &table_timings,        &table_processes,
-	&table_process_info, &table_threads,       &table_apis,           &table_sessions,
-	&table_losses,       &table_launch_keys,   &table_kernels,        &table_calls,
-	&table_call_times,   &table_allocations,   &table_clock_pairs,    &table_gpu_errors,
-	&table_device_calls, &table_executions,    &table_copies,         &table_modules,
-	&table_markers,      &table_external_ids,  &table_unified_memory, NULL,
+	&table_tables,        &table_capture,        &table_command,
+	&table_options,       &table_gpus,           &table_libraries,
+	&table_notes,         &table_reasons,        &table_ledger_host,
+	&table_ledger_device, &table_timings,        &table_processes,
+	&table_process_info,  &table_threads,        &table_apis,
+	&table_sessions,      &table_losses,         &table_launch_keys,
+	&table_kernels,       &table_calls,          &table_call_times,
+	&table_call_waits,    &table_allocations,    &table_clock_pairs,
+	&table_gpu_errors,    &table_device_calls,   &table_executions,
+	&table_copies,        &table_modules,        &table_markers,
+	&table_external_ids,  &table_unified_memory, NULL,
 };
 
 const struct table *tables__find(const char *name)
