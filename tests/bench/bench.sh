@@ -106,6 +106,25 @@ for arm in '' --alone; do
 done
 
 echo
+echo "== export of $3 rows: a third each calls, calls of the shim, executions"
+"$B/tests/tools/mkdevice" --calls "$(($3 / 3))" "$T/rows" >/dev/null
+for f in sqlite json jsonl; do
+	/usr/bin/time -f "$f: %e s, %U + %S s of CPU, %M KiB of memory" "$GPUBPF" export -f $f -o "$T/rows.$f" "$T/rows"
+	ls -l "$T/rows.$f" | awk '{ printf "%.0f MiB\n", $5 / 1048576 }'
+	rm "$T/rows.$f"
+done
+time_of() # NAME STATEMENT
+{
+	/usr/bin/time -f "$1: %e s" sqlite3 "$T/rows.sqlite" "$2" >/dev/null
+}
+"$GPUBPF" export -f sqlite -o "$T/rows.sqlite" "$T/rows"
+time_of kernel_summary 'SELECT * FROM kernel_summary'
+time_of 'slowest launches' 'SELECT * FROM launches ORDER BY delay_ns DESC LIMIT 10'
+time_of device_gap_summary 'SELECT * FROM device_gap_summary'
+time_of api_summary 'SELECT * FROM api_summary'
+rm "$T/rows" "$T/rows.sqlite"
+
+echo
 echo "== elfgate of the three largest libraries of this machine"
 { find -L /usr/lib /usr/local -xdev -type f -name '*.so*' -size +8M -printf '%s %p\n' 2>/dev/null || true; } | sort -rn |
 	awk '!seen[$1]++' | head -n 3 | while read -r size file; do
