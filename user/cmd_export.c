@@ -138,12 +138,12 @@ static int convert(const char *file, const struct export_format *f, const struct
 /* Of json, jsonl and csv one; 0 or a negative errno. */
 static int print_schema(const char *format, struct err *err)
 {
-	const struct export_format *f;
+	const struct export_format *f = NULL;
 	int rc = format ? choose_format(format, &f, err) : 0;
 
 	if (rc && rc != -ENOTSUP) /* what this build cannot write it still knows */
 		return rc;
-	if (!format || (!rc && f->tables))
+	if (!format || (!rc && f && f->tables))
 		export_json_schema(stdout);
 	else if (strcmp(format, "sqlite") == 0)
 		sqlite_schema(stdout);
@@ -171,9 +171,9 @@ static int run(int argc, char **argv)
 		rc = cmd_one_file(&verb_export, argc - rest, &err);
 	if (!rc)
 		rc = choose_format(args.format, &format, &err);
-	if (!rc)
+	if (!rc && format)
 		rc = check(&args, format, &err);
-	if (rc) {
+	if (rc || !format) {
 		status = cmd_failed(&err, rc == -ENOTSUP ? 1 : 2);
 		goto out;
 	}

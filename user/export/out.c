@@ -57,17 +57,17 @@ static int choose_name(struct export_out *o, const char *path, bool *regular, st
 
 static int open_file(struct export_out *o, const char *path, bool own_file, struct err *err)
 {
-	bool regular;
+	bool regular = true;
 	int rc = choose_name(o, path, &regular, err);
 
 	if (rc)
 		return rc;
 	if (!regular && own_file)
 		return err_set(err, -EINVAL, "%s: this format needs a regular file", path);
-	o->fd = regular ? open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+	o->fd = o->path ? open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
 			: open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0) {
-		rc = err_set(err, -errno, "%s: %s", regular ? o->path : path, strerror(errno));
+		rc = err_set(err, -errno, "%s: %s", o->path ? o->path : path, strerror(errno));
 		free(o->path); /* not ours */
 		o->path = NULL;
 		return rc;
