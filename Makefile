@@ -70,10 +70,12 @@ LDLIBS ?= $(LIBS)
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)
 CMD_SRC := $(wildcard user/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c)
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/capture.pb-c.o
+PROTOS := $(notdir $(basename $(wildcard user/*/*.proto)))
+PROTO_OBJ := $(PROTOS:%=$(B)/gen/%.pb-c.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ)
 SHIM_IMAGE := $(B)/user/shim_image.o
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o) $(SHIM_IMAGE)
-GEN := $(B)/gen/capture.pb-c.h $(B)/gen/gpubpf.skel.h
+GEN := $(PROTOS:%=$(B)/gen/%.pb-c.h) $(B)/gen/gpubpf.skel.h
 TESTS := $(TEST_SRC:%.c=$(B)/%)
 ASAN_TESTS := $(TEST_SRC:%.c=$(B)/asan/%)
 E2E := $(wildcard tests/e2e/test_*.sh)
@@ -118,9 +120,10 @@ $(SHIM_IMAGE): user/shim_image.S $(B)/shim/libgpubpf-shim.so $(B)/.flags
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: user/capture/%.proto
+vpath %.proto $(sort $(dir $(wildcard user/*/*.proto)))
+$(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
-	$(call step,GEN)$(PROTOC_C) -Iuser/capture --c_out=$(B)/gen $<
+	$(call step,GEN)$(PROTOC_C) -I$(<D) --c_out=$(B)/gen $<
 
 # $(2): the mode of deps.sh that installs it, when that is not build.
 need-tool = $(if $($(1)),,$(error $(1) was not found: packaging/deps.sh $(or $(2),build) installs it))
@@ -143,7 +146,7 @@ $(B)/asan/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(ASAN_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(B)/gen/capture.pb-c.o
+$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(PROTO_OBJ)
 	@rm -f $@
 	$(call step,AR)$(AR) rcsD $@ $^
 

@@ -17,6 +17,7 @@
 struct export_args {
 	const char *format, *output, *table;
 	int schema;
+	const char *value, *signal;
 };
 
 #define O(field) offsetof(struct export_args, field)
@@ -47,6 +48,23 @@ static const struct opt export_opts_table[] = {
 	  .offset = O(schema),
 	  .help = "Print what the tables and their columns mean, and stop: as a JSON schema, with `--format sqlite` as SQL. "
 		  "No FILE is needed." },
+	{ .name = "value",
+	  .type = OPT_STRING,
+	  .arg = "VALUE",
+	  .offset = O(value),
+	  .help = "What folded stacks count: gpu_ns (time on the device), executions (kernels, copies and sets that ran), "
+		  "launches (API calls that launch kernels and graphs), delay_ns (entry of a call to the start of the first "
+		  "thing that it started) or bytes (copied and set).",
+	  .has_default = 1,
+	  .default_text = "gpu_ns" },
+	{ .name = "signal",
+	  .type = OPT_STRING,
+	  .arg = "SIGNAL",
+	  .offset = O(signal),
+	  .help = "What of OpenTelemetry: traces (calls and executions with a duration), logs (those that are a moment, or of "
+		  "which no time is known) or metrics.",
+	  .has_default = 1,
+	  .default_text = "traces" },
 	{ 0 },
 };
 
@@ -94,11 +112,34 @@ static int check_table(const char *name, const char *format, struct err *err)
 	return err_set(err, -EINVAL, "there is no table '%s'; `gpubpf export --help` lists them", name);
 }
 
+/* NULL is the first. */
+static int check_word(const char *option, const char *word, const char *const *words, bool goes,
+		      const char *format, struct err *err)
+{
+	const char *nearest;
+	size_t n = 0;
+
+	if (!word)
+		return 0;
+	if (!goes)
+		return err_set(err, -EINVAL, "%s does not go with --format %s", option, format);
+	for (; words[n]; n++)
+		if (strcmp(words[n], word) == 0)
+			return 0;
+	nearest = opts_nearest(word, words, n);
+	if (nearest)
+		return err_set(err, -EINVAL, "%s takes no '%s'; did you mean '%s'?", option, word, nearest);
+	return err_set(err, -EINVAL, "%s takes no '%s'; `gpubpf export --help` lists what it takes", option,
+		       word);
+}
+
 static int check(const struct export_args *a, const struct export_format *f, struct err *err)
 {
 	if (a->table && !f->tables)
 		return err_set(err, -EINVAL, "--table does not go with --format %s", f->name);
-	if (f->tables && check_table(a->table, f->name, err))
+	if ((f->tables && check_table(a->table, f->name, err)) ||
+	    check_word("--value", a->value, export_values, f->values, f->name, err) ||
+	    check_word("--signal", a->signal, export_signals, f->signals, f->name, err))
 		return -EINVAL;
 	if (f->own_file && !a->output)
 		return err_set(err, -EINVAL, "--format %s writes a file: name it with -o", f->name);
@@ -111,7 +152,9 @@ static int check(const struct export_args *a, const struct export_format *f, str
 static int convert(const char *file, const struct export_format *f, const struct export_args *a,
 		   struct err *err)
 {
-	struct export_opts o = { .table = a->table, .progress = stderr };
+	struct export_opts o = {
+		.table = a->table, .value = a->value, .signal = a->signal, .progress = stderr
+	};
 	struct model_opts m = { 0 };
 	struct export_out out = { .fd = -1 };
 	struct trace t;

@@ -38,8 +38,10 @@ int export_out__keep(struct export_out *o, struct err *err);
 void export_out__drop(struct export_out *o); /* nothing is left under any name; after keep: frees */
 
 struct export_opts {
-	const char *table; /* NULL: all (formats with export_format.tables) */
-	FILE *progress;    /* where a terminal may get a line about long work; NULL: nowhere */
+	const char *table;  /* NULL: all (formats with export_format.tables) */
+	const char *value;  /* one of export_values; NULL: the first (formats with export_format.values) */
+	const char *signal; /* one of export_signals; NULL: the first (formats with export_format.signals) */
+	FILE *progress;     /* where a terminal may get a line about long work; NULL: nowhere */
 };
 
 struct export_format {
@@ -51,16 +53,23 @@ struct export_format {
 	 */
 	int (*write)(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 	bool tables;         /* --table goes with it */
+	bool values;         /* --value goes with it */
+	bool signals;        /* --signal goes with it */
 	bool binary;         /* not for a terminal */
 	bool own_file;       /* writes out->path: it cannot go to standard output */
 	const char *missing; /* library that this build lacks ("libsqlite3"); NULL: none */
 };
 
 extern const struct export_format export_formats[]; /* ends with name == NULL */
+extern const char *const export_values[];           /* of profiles: "gpu_ns" …; ends with NULL */
+extern const char *const export_signals[];          /* of OpenTelemetry: "traces" …; ends with NULL */
 
 int export_json(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 int export_jsonl(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 int export_csv(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 int export_sqlite(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
+int export_pprof(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
+int export_folded(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
+int export_otlp(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 
 #endif

@@ -19,5 +19,17 @@ const struct export_format export_formats[] = {
 	  .missing = "libsqlite3",
 #endif
 	  .own_file = true },
+	{ .name = "pprof",
+	  .what = "a profile for `pprof` and what reads its format: GPU time by stack and kernel",
+	  .write = export_pprof,
+	  .binary = true },
+	{ .name = "folded",
+	  .what = "folded stacks for flame graphs, one value per line (--value)",
+	  .write = export_folded,
+	  .values = true },
+	{ .name = "otlp",
+	  .what = "OpenTelemetry (OTLP) as JSON lines for a collector, one signal per file (--signal)",
+	  .write = export_otlp,
+	  .signals = true },
 	{ 0 },
 };
