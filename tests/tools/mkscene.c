@@ -12,6 +12,7 @@
  *   lose SYMBOL                           a call that was counted and found no room in the ring
  *   wait NS                               nothing happens
  *   one-gpu                               the machine has so many
+ *   wall NS                               a clock pair: the wall clock shows this now
  *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
  *
  * The device observer:
@@ -417,6 +418,20 @@ static bool device_line(struct scene *s, const char *verb, char *text)
 	return true;
 }
 
+static void wall(struct scene *s, uint64_t real)
+{
+	Gpubpf__ClockPair pair = GPUBPF__CLOCK_PAIR__INIT, *pairs[] = { &pair };
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+
+	pair.monotonic_ns = s->now;
+	pair.has_realtime_ns = true;
+	pair.realtime_ns = real;
+	m.n_clock = 1;
+	m.clock = pairs;
+	if (capture_writer__meta(s->w, &m, &s->err))
+		die(s, "meta");
+}
+
 static void line(struct scene *s, char *text)
 {
 	char *verb = strsep(&text, " "), none[] = "";
@@ -460,6 +475,8 @@ static void line(struct scene *s, char *text)
 		s->now += n;
 	} else if (strcmp(verb, "one-gpu") == 0) {
 		s->one_gpu = true;
+	} else if (strcmp(verb, "wall") == 0) {
+		wall(s, n);
 	} else if (strcmp(verb, "alone") == 0) {
 		s->alone = true;
 	} else if (strcmp(verb, "attached") == 0) {
