@@ -141,7 +141,7 @@ otlp_invents_no_time()
 	otlp entry
 	[ -s "$T/entry.traces" ] && bad+=("spans of nothing: $(cat "$T/entry.traces")")
 	is entry.logs 'logs | map([.body.stringValue, has("timeUnixNano"), .attributes["gpubpf.timing.quality"]])' \
-		'[["cuLaunchKernel",true,"entry_only"],["cuCtxSynchronize",true,"open"]]'
+		'[["cuLaunchKernel",true,"entry_only"],["cuCtxSynchronize",true,"open_at_the_end"]]'
 	is host.metrics 'metric("gpubpf.device.busy_time"), metric("gpubpf.executions"), metric("gpubpf.device.calls")' $'[]\n[]\n[]'
 	is alone.metrics 'metric("gpubpf.calls"), (metric("gpubpf.device.calls") | map(select(.attributes["gpubpf.term"] == "captured")))' \
 		$'[]\n[]'

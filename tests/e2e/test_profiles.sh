@@ -82,7 +82,7 @@ pprof_stacks_and_labels()
 	is scene "$q | .stack" '["thread 100","cuLaunchKernel","axpy(int, float, float const*, float*)"]'
 	is scene "$q | .values" '{"gpu_time":1000000,"executions":1,"launches":1,"launch_delay":5000,"bytes":0}'
 	is scene "$q | .labels | [.process, .thread, .device, .stream, .block, .link, .timing, .timing_source]" \
-		'["process (100)","100","0","7","128x1x1","joined","valid","cupti_monotonic_callback"]'
+		'["process (100)","100","0","7","128x1x1","joined","valid","cupti_timestamp_callback"]'
 	is scene '.samples[] | select(.stack == ["thread 100", "cuGraphLaunch"]) | .values | [.launches, .executions]' '[2,0]'
 	is scene '.samples[] | select(.labels.link == "orphan") | .stack' \
 		'["<no call: orphan>","axpy(int, float, float const*, float*)"]'

@@ -85,7 +85,7 @@ int blobs__put(struct blobs *b, const void *bytes, size_t n, uint32_t *number)
 	for (at = hash & (b->nslots - 1); b->slots[at]; at = (at + 1) & (b->nslots - 1)) {
 		const struct blob *there = &b->blob[b->slots[at] - 1];
 
-		if (there->hash == hash && there->n == n && !memcmp(there->bytes, bytes, n)) {
+		if (there->hash == hash && there->n == n && (!n || !memcmp(there->bytes, bytes, n))) {
 			*number = b->slots[at] - 1;
 			return 0;
 		}

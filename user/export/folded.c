@@ -139,7 +139,7 @@ int export_folded(struct trace *t, struct export_out *out, const struct export_o
 {
 	enum sample_value which;
 	struct folded d = { 0 };
-	int rc = samples__read(&d.s, t, err);
+	int rc = samples__read(&d.s, t, o->progress, err);
 
 	if (!rc)
 		rc = choose(t, o->value, &d.s, &which, err);

@@ -303,8 +303,10 @@ int export_otlp(struct trace *t, struct export_out *out, const struct export_opt
 	hmap__init(&o.processes, sizeof((struct otlp_process){ 0 }.key), sizeof(struct otlp_process));
 	identity__of(t->in.meta, &o.id);
 	rc = anchor(&o, err);
+	progress__begin(&o.progress, opts->progress, "export", trace__execs(t) + t->m->calls);
 	if (!rc)
 		rc = o.signal == OTLP_METRICS ? otlp_metrics(&o, err) : otlp_events(&o, err);
+	progress__end(&o.progress);
 	for (size_t i = 0; i < o.processes.n; i++) {
 		struct otlp_process *p = hmap__at(&o.processes, i);
 

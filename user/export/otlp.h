@@ -13,6 +13,7 @@
 #include "trace/identity.h"
 #include "trace/wall.h"
 #include "util/hmap.h"
+#include "util/progress.h"
 
 enum otlp_signal { OTLP_TRACES, OTLP_LOGS, OTLP_METRICS };
 
@@ -51,6 +52,7 @@ struct otlp {
 	uint64_t seen_at; /* wall clock: the capture's end, or its start where nothing says when it ended */
 	uint64_t other_calls; /* calls for no work, so far */
 	uint64_t beyond;      /* events at times that no clock shows */
+	struct progress progress;
 };
 
 /* NULL: no memory. */

@@ -107,10 +107,10 @@ static void put_dim(struct otlp_attrs *a, const char *key, const uint32_t d[3])
 static const char *call_quality(const struct view *v)
 {
 	if (v->timed)
-		return "measured";
+		return "valid";
 	if (v->outcome == OUTCOME_OPEN)
-		return "open";
-	return v->c->flags & GPUBPF_CALL_RETURNED ? "end_before_start" : "entry_only";
+		return "open_at_the_end";
+	return v->c->flags & GPUBPF_CALL_RETURNED ? "return_before_entry" : "entry_only";
 }
 
 static void call_attributes(const struct otlp *o, const struct trace_call *c, struct otlp_attrs *a)
@@ -153,6 +153,7 @@ static int on_call(const struct trace_call *c, void *arg)
 	struct otlp_attrs a;
 	FILE *f;
 
+	progress__add(&o->progress, 1);
 	if (!v->thread->selected)
 		return 0;
 	e.p = otlp__process(o, v->proc);
@@ -213,7 +214,7 @@ static int put_shim_calls(struct otlp *o)
 		if (c.has_end)
 			otlp_attrs__bool(&a, "gpubpf.failed", c.failed);
 		otlp_attrs__text(&a, "gpubpf.timing.source", "cupti_callback");
-		otlp_attrs__text(&a, "gpubpf.timing.quality", e.is_span ? "measured" : "entry_only");
+		otlp_attrs__text(&a, "gpubpf.timing.quality", e.is_span ? "valid" : "start_only");
 		otlp_attrs__end(&a);
 		rc = end(o, &e, f);
 	}
@@ -349,6 +350,7 @@ static int put_execs(struct otlp *o)
 
 	for (size_t i = 0; !rc && i < trace__execs(o->t); i++) {
 		trace__exec(o->t, i, &x);
+		progress__add(&o->progress, 1);
 		if (x.lane->session->proc->selected)
 			rc = put_exec(o, &x);
 	}

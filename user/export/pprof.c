@@ -380,9 +380,8 @@ static int put_comment(const char *text, void *arg)
 int export_pprof(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err)
 {
 	struct pprof p = { .out = out };
-	int rc = samples__read(&p.s, t, err);
+	int rc = samples__read(&p.s, t, o->progress, err);
 
-	(void)o;
 	if (!rc)
 		rc = begin_gzip(&p);
 	if (!rc)

@@ -63,7 +63,7 @@ const char *sample_stack_name(const struct sample_key *k)
 
 const char *timing_source_name(unsigned source)
 {
-	return source == GPUBPF_TIME_MONOTONIC ? "cupti_monotonic_callback"
+	return source == GPUBPF_TIME_MONOTONIC ? "cupti_timestamp_callback"
 	       : source == GPUBPF_TIME_CUPTI   ? "cupti_clock_pairs"
 					       : NULL;
 }
@@ -339,6 +339,7 @@ static int add_execs(struct samples *s)
 
 	for (size_t i = 0; !rc && i < trace__execs(s->t); i++) {
 		trace__exec(s->t, i, &e);
+		progress__add(&s->progress, 1);
 		if (!e.lane->session->proc->selected)
 			continue;
 		if (e.a.kind == GPUBPF_ACTIVITY_KERNEL || e.a.kind == GPUBPF_ACTIVITY_COPY ||
@@ -386,6 +387,7 @@ static int add_call(const struct trace_call *c, void *arg)
 	struct sample *to;
 	int rc;
 
+	progress__add(&s->progress, 1);
 	if (v->c->depth || !v->thread->selected || !c->has_work || v->p->population > 1)
 		return 0;
 	/* a graph's launch is no launch of any of its nodes */
@@ -413,7 +415,7 @@ static int add_call(const struct trace_call *c, void *arg)
 	return 0;
 }
 
-int samples__read(struct samples *s, struct trace *t, struct err *err)
+int samples__read(struct samples *s, struct trace *t, FILE *progress, struct err *err)
 {
 	const struct trace_visitor v = { .call = add_call, .arg = s };
 	uint32_t none;
@@ -421,6 +423,7 @@ int samples__read(struct samples *s, struct trace *t, struct err *err)
 
 	memset(s, 0, sizeof(*s));
 	s->t = t;
+	progress__begin(&s->progress, progress, "export", trace__execs(t) + t->m->calls);
 	s->has_device = t->in.join && t->in.ledger.device.state != LEDGER_DEVICE_FAILED;
 	hmap__init(&s->map, sizeof(struct sample_key), sizeof(struct sample));
 	hmap__init(&s->call_stacks, sizeof((struct call_stack){ 0 }.key), sizeof(struct call_stack));
@@ -431,6 +434,7 @@ int samples__read(struct samples *s, struct trace *t, struct err *err)
 		rc = add_execs(s);
 	if (!rc)
 		rc = trace__pass(t, &v, err);
+	progress__end(&s->progress);
 	return rc == -ENOMEM ? err_set(err, rc, "%s: out of memory", t->in.path) : rc;
 }
 

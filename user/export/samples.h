@@ -9,6 +9,7 @@
 #include "export/blobs.h"
 #include "trace/trace.h"
 #include "util/hmap.h"
+#include "util/progress.h"
 
 struct err;
 
@@ -85,10 +86,11 @@ struct samples {
 		sample_of; /* by number of the call for work: 1 + sample of the first thing that it started */
 	size_t nsample_of;
 	uint64_t left_out; /* executions of kinds that are none of the above */
+	struct progress progress;
 };
 
-/* What fails leaves it so that samples__clear() is right. */
-int samples__read(struct samples *s, struct trace *t, struct err *err);
+/* `progress` may be NULL. What fails leaves it so that samples__clear() is right. */
+int samples__read(struct samples *s, struct trace *t, FILE *progress, struct err *err);
 void samples__clear(struct samples *s);
 
 /* Made safe to print. 0 or -ENOMEM. */
