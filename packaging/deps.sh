@@ -44,7 +44,7 @@ cross= guests=
 case $mode in
 build) ;;
 test)
-	tools+=(sqlite3:sqlite3 groff-base:groff file:file procps:pkill jq:jq python3:python3 time:/usr/bin/time g++:g++ bpftrace:bpftrace)
+	tools+=(sqlite3:sqlite3 groff-base:groff file:file procps:pkill jq:jq protobuf-compiler:protoc python3:python3 time:/usr/bin/time g++:g++ bpftrace:bpftrace)
 	# Where there are no aarch64 libraries, the probe sites of aarch64 still run: they need libc alone.
 	if [ "$(uname -m)" = x86_64 ]; then
 		tools+=(gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc qemu-user-static:qemu-aarch64-static)
