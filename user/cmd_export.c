@@ -27,7 +27,7 @@ static const struct opt export_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "FORMAT",
 	  .offset = O(format),
-	  .help = "json, jsonl, csv or sqlite." },
+	  .help = "json, jsonl, csv, sqlite, pprof, folded or otlp." },
 	{ .letter = 'o',
 	  .name = "output",
 	  .type = OPT_STRING,
@@ -231,7 +231,7 @@ out:
 
 const struct verb verb_export = {
 	.name = "export",
-	.synopsis = "--format FORMAT [-o OUT] [--table NAME] FILE",
+	.synopsis = "--format FORMAT [-o OUT] [--table NAME | --value VALUE | --signal SIGNAL] FILE",
 	.summary = "write a capture in a form that other tools read",
 	.text = "Reads a whole capture and writes it out again. json, jsonl, csv and sqlite hold the same tables, made from one "
 		"description: calls as the host observer saw them, executions as the device observer saw them, the ties between the two, "
@@ -246,12 +246,25 @@ const struct verb verb_export = {
 		"An SQLite database has views for the usual questions: kernel_summary, kernel_names, launches, dispatches, "
 		"copy_summary, api_summary, device_gaps, device_gap_summary, unmatched_calls, unmatched_executions and "
 		"unmatched_device_calls. Its tables gpubpf_columns and gpubpf_views hold what everything means.\n\n"
+		"pprof and folded are profiles: what ran, by stack and kernel. A stack is the "
+		"thread, the API call, and the kernel, copy or set. Both add "
+		"up to what `gpubpf report` says. A profile's labels tell process, thread, device, stream and shape, how an execution was tied "
+		"to its call (link), how far its time can be trusted (timing, timing_source), and what became of calls that ran nothing "
+		"(on_device); its comments hold the verdict and what is absent. Without a device observer launches alone are counted.\n\n"
+		"otlp is OpenTelemetry's protocol in its JSON encoding, a line each: what a collector's otlpjsonfile receiver reads. Spans are what "
+		"has a beginning and an end: processes, calls, and what those ran as their children. What is a moment, or ran without a "
+		"time that can be believed, is a log record of the same trace. Times are those of the wall clock, by the capture's "
+		"clock pairs: a capture without one is refused. Profiles of OpenTelemetry are not written, as their protocol still changes.\n\n"
 		"A capture that is known to lack something is exported all the same; its verdict is then printed to standard error.",
-	.examples = "gpubpf export --format sqlite -o run.sqlite run.gpubpf\ta database to ask\n"
-		    "gpubpf export --format json -o run.json run.gpubpf\teverything, for programs\n"
-		    "gpubpf export --format jsonl --table executions run.gpubpf\tone row per line\n"
-		    "gpubpf export --format csv --table calls -o calls.csv run.gpubpf\tone table\n"
-		    "gpubpf export --schema --format sqlite\twhat the tables and columns mean\n",
+	.examples =
+		"gpubpf export --format sqlite -o run.sqlite run.gpubpf\ta database to ask\n"
+		"gpubpf export --format json -o run.json run.gpubpf\teverything, for programs\n"
+		"gpubpf export --format jsonl --table executions run.gpubpf\tone row per line\n"
+		"gpubpf export --format csv --table calls -o calls.csv run.gpubpf\tone table\n"
+		"gpubpf export --format pprof -o run.pb.gz run.gpubpf\ta profile for pprof\n"
+		"gpubpf export --format folded --value gpu_ns run.gpubpf\tlines for a flame graph\n"
+		"gpubpf export --format otlp --signal traces -o run.traces.jsonl run.gpubpf\tspans for a collector\n"
+		"gpubpf export --schema --format sqlite\twhat the tables and columns mean\n",
 	.opts = export_opts_table,
 	.run = run,
 };

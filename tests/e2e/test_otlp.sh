@@ -209,6 +209,7 @@ otlp_of_hostile_captures()
 			"$program" export --format otlp --signal $s -o "$T/hostile.out" "$T/hostile" >/dev/null 2>"$T/err"
 			status=$?
 			[ $status -le 1 ] || bad+=("$n $s: status $status: $(head -n 3 "$T/err")")
+			grep -qE 'AddressSanitizer|runtime error|LeakSanitizer' "$T/err" && bad+=("$n: $(grep -E 'ERROR|runtime error' "$T/err" | head -n 2)")
 			[ $status = 0 ] || continue
 			[ ! -s "$T/hostile.out" ] || jq -e . "$T/hostile.out" >/dev/null || bad+=("$n $s: no JSON")
 		done

@@ -224,6 +224,7 @@ profiles_of_hostile_captures()
 			"$program" export --format $f -o "$T/hostile.out" "$T/hostile" >/dev/null 2>"$T/err"
 			status=$?
 			[ $status -le 1 ] || bad+=("$n $f: status $status: $(head -n 3 "$T/err")")
+			grep -qE 'AddressSanitizer|runtime error|LeakSanitizer' "$T/err" && bad+=("$n: $(grep -E 'ERROR|runtime error' "$T/err" | head -n 2)")
 		done
 	done
 	result profiles_of_hostile_captures "${bad[@]}"
