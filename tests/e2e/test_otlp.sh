@@ -149,6 +149,18 @@ otlp_invents_no_time()
 	result otlp_invents_no_time_R14_R19 "${bad[@]}"
 }
 
+# 5000 ns are in the bucket up to 8191, and in no other.
+otlp_histograms()
+{
+	local bad=()
+	is scene.metrics 'metric("gpubpf.launch.delay") | .[] | select(.attributes["process.pid"] == 200) |
+		[.bucketCounts | to_entries[] | select(.value != "0")] as $full |
+		[$full[0].value, .explicitBounds[$full[0].key], .explicitBounds[$full[0].key - 1], ($full | length), .sum, .min, .max]' \
+		'["1",8191,4095,1,5000,5000,5000]'
+	is scene.metrics '[metric("gpubpf.launch.delay")[] | (.bucketCounts | length) - (.explicitBounds | length)] | unique' '[1]'
+	result otlp_histograms "${bad[@]}"
+}
+
 otlp_is_the_same_again()
 {
 	local bad=() s
@@ -253,6 +265,7 @@ otlp_ids_lead_somewhere "${captures[@]}" alone
 otlp_times_are_the_wall_clocks
 otlp_says_how_far_an_event_can_be_trusted
 otlp_invents_no_time
+otlp_histograms
 otlp_is_the_same_again
 otlp_by_its_own_messages
 otlp_of_hostile_captures

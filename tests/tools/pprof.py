@@ -117,7 +117,8 @@ def main():
         bad.append('texts twice')
     json.dump({'types': types, 'default': text(one(top, 14)), 'samples': samples,
                'comments': [text(c) for part in top.get(13, []) for c in numbers(part)],
-               'time_nanos': one(top, 9, None), 'duration_nanos': one(top, 10, None),
+               'time_nanos': str(one(top, 9, 'absent')),  # more than a double holds
+               'duration_nanos': one(top, 10, None),
                'mappings': [text(one(m, 5)) for m in mappings.values()]}, sys.stdout)
     if bad:
         sys.exit('\n'.join(bad))
