@@ -13,13 +13,13 @@ fuzz: $(FUZZ_DIR)/fuzz_capture $(FUZZ_DIR)/seeds ## fuzz the capture reader for 
 	$(FUZZ_DIR)/fuzz_capture -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=1536 \
 		-artifact_prefix=$(FUZZ_DIR)/ -print_final_stats=1 -verbosity=0 $(FUZZ_DIR)/corpus $(FUZZ_DIR)/seeds
 
-$(FUZZ_DIR)/fuzz_capture: $(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.h $(B)/.flags
+$(FUZZ_DIR)/fuzz_capture: $(FUZZ_CAPTURE_SRC) $(PROTO_OBJ) $(B)/.flags
 	$(call need-tool,CLANG)@mkdir -p $(@D)
 	$(call step,FUZZ)$(CLANG) $(filter-out -Wno-%,$(BASE_CFLAGS)) $(FUZZ_SAN) -fsanitize=fuzzer,address,undefined -o $@ \
-		$(FUZZ_CAPTURE_SRC) $(B)/gen/capture.pb-c.c $(LDLIBS)
+		$(FUZZ_CAPTURE_SRC) $(PROTOS:%=$(B)/gen/%.pb-c.c) $(LDLIBS)
 
 # Small captures of every shape: plain and compressed, with losses, without footer, without counters, with blobs.
-$(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice
+$(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice $(B)/tests/tools/mkscene
 	@rm -rf $@ && mkdir -p $@
 	@$< --calls 40 --keys 3 --level 0 $@/plain >/dev/null
 	@$< --calls 60 --keys 3 --lose 5 $@/lost >/dev/null
@@ -29,6 +29,7 @@ $(FUZZ_DIR)/seeds: $(B)/tests/tools/mkcapture $(B)/tests/tools/mkdevice
 	@$< --calls 10 --level 0 --cost $@/cost >/dev/null
 	@$< --calls 40 --keys 3 --level 0 --stacks $@/stacks >/dev/null
 	@$< --calls 20 --level 0 --apis cuMemcpy2D_v2,cuFuncGetName,cuMemAlloc,cuMemsetD8Async $@/apis >/dev/null
+	@{ echo wall 1700000000000000000; cat tests/e2e/golden/device.scene; } | $(B)/tests/tools/mkscene $@/scene
 	@set -e; dev() { f=$@/$$1; shift; $(B)/tests/tools/mkdevice --level 0 --calls 40 "$$@" $$f >/dev/null; }; \
 		dev device --processes 2 --threads 2; dev device-faults --zero 3 --early 4 --drop 5; \
 		dev device-gaps --gap 2 --threads 1 --no-footer; dev device-failed --fail 3; dev device-silent --silent --unmeasured

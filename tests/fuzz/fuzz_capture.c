@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/format.h"
+#include "export/export.h"
 #include "export/tables.h"
 #include "inspect/inspect.h"
 #include "join_look.h"
@@ -105,7 +106,24 @@ static int look_at_row(struct tsink *sink, const struct trow *r)
 	return 0;
 }
 
-static void export(const char *path)
+/* What fails says why: pprof, folded and otlp refuse some captures. */
+static void export_profiles(struct trace *t, FILE *null)
+{
+	static int (*const formats[])(struct trace * t, struct export_out * out, const struct export_opts *o,
+				      struct err *err) = { export_pprof, export_folded, export_otlp };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		for (size_t k = 0; k == 0 || (formats[i] == export_otlp && export_signals[k]); k++) {
+			struct export_out out = { .f = null, .fd = -1 };
+			struct export_opts o = { .signal = export_signals[k] };
+			struct err err = { 0 };
+
+			if (formats[i](t, &out, &o, &err) && !err.msg[0])
+				abort();
+		}
+}
+
+static void export(const char *path, FILE *null)
 {
 	struct {
 		struct tsink sink;
@@ -114,9 +132,11 @@ static void export(const char *path)
 	struct err err = { 0 };
 	struct trace t;
 
-	if (trace__open(&t, path, &(struct model_opts){ 0 }, &err) == 0 &&
-	    tables__run(&t, &s.sink, NULL, NULL, &err))
-		abort();
+	if (trace__open(&t, path, &(struct model_opts){ 0 }, &err) == 0) {
+		if (tables__run(&t, &s.sink, NULL, NULL, &err))
+			abort();
+		export_profiles(&t, null);
+	}
 	trace__close(&t);
 }
 
@@ -130,7 +150,7 @@ static void read_as_file(const uint8_t *data, size_t size, FILE *null)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	inspect(path, null);
 	latency(path, null);
-	export(path);
+	export(path, null);
 	close(fd);
 }
 
