@@ -104,7 +104,7 @@ pprof_keeps_absent_zero_and_unmeasured_apart()
 	is host .default '"launches"'
 	is host .time_nanos '"absent"'
 	is host '[.samples[].labels.on_device] | unique - ["not_observed", "captured"]' '[]'
-	is host '[.comments[] | select(startswith("absent: no "))] | length' 2
+	is host '[.comments[] | select(startswith("absent: no "))] | length' 3
 	profile alone
 	is alone '[.comments[] | select(startswith("absent: no host observer"))] | length' 1
 	is alone '[.samples[].stack[1]] | unique | map(select(startswith("cu")))' '[]'
@@ -174,6 +174,32 @@ folded_sums_are_those_of_the_report()
 	grep -qxF 'process (100);thread 100;cuLaunchKernel;<unresolved 0x9> [not timed] 0' "$T/folded" || bad+=('not timed')
 	[ "$(sed 's/ [0-9]*$//' "$T/folded" | sort | uniq -d)" = '' ] || bad+=('a stack twice')
 	result folded_sums_are_those_of_the_report "${bad[@]}"
+}
+
+# Where the capture has them, the process's own functions stand between the thread and the call.
+profiles_with_user_stacks()
+{
+	local bad=() way
+	if "$GPUBPF" record --stacks=dwarf -o "$T/none" -p 1 -d 1ms 2>&1 | grep -q 'built without libdw'; then
+		echo 'skip profiles_with_user_stacks: a gpubpf with libdw'
+		return
+	fi
+	sim_record stacked --stacks=dwarf --stacks-every 1 -- "$SIM/demo" || { not_ok profiles_with_user_stacks "$(cat "$T/stacked.err")"; return; }
+	mv "$T/stacked.gpubpf" "$T/stacked"
+	"${export[@]}" --format folded "$T/stacked" >"$T/folded"
+	for way in 'main;train;step;launch;cudaLaunchKernel;launch;cuLaunchKernel;forward_layer' \
+		'start_thread;train;step;cudaGraphLaunch;cuGraphLaunch;backward_layer'; do
+		grep -qE "^demo \([0-9]+\);thread [0-9]+;.*$way [0-9]+\$" "$T/folded" || bad+=("no $way")
+	done
+	[ "$(sum <"$T/folded")" = "$(reported stacked "$ran | map(.gpu_ns // 0) | add")" ] || bad+=('folded: the sum')
+	profile stacked
+	is stacked "$(total gpu_time)" "$(reported stacked "$ran | map(.gpu_ns // 0) | add")"
+	is stacked "$(total launches)" "$(reported stacked "$called")"
+	is stacked '[.samples[] | select(.labels.stack) | .stack | index("thread \(.)")] | unique' '[null]'
+	is stacked '[.samples[] | select(.stack | index("main")) | .labels.stack] | unique' '["complete"]'
+	is stacked '[.mappings[] | select(endswith("/libcudart.so.13"))] | length' 1
+	is scene '[.comments[] | select(startswith("absent: no user stacks"))] | length' 1
+	result profiles_with_user_stacks "${bad[@]}"
 }
 
 folded_names_are_escaped()
@@ -254,6 +280,7 @@ if [ -e "$SIM/libcuda.so.1" ] && [ "$(id -u)" = 0 ]; then
 	if sim_record demo -- "$SIM/demo"; then
 		mv "$T/demo.gpubpf" "$T/demo"
 		captures+=(demo)
+		stacks=1
 	else
 		not_ok profiles_of_a_recording "$(cat "$T/demo.err")"
 	fi
@@ -268,6 +295,7 @@ profiles_are_the_same_again
 pprof_by_protoc
 pprof_by_pprof
 folded_sums_are_those_of_the_report
+[ -z "${stacks:-}" ] || profiles_with_user_stacks
 folded_names_are_escaped
 folded_refuses_what_nobody_measured
 profiles_of_hostile_captures

@@ -392,6 +392,8 @@ int export_pprof(struct trace *t, struct export_out *out, const struct export_op
 		rc = put_times(&p);
 	if (!rc)
 		rc = export_notes(t, put_comment, &p);
+	if (!rc && !p.s.has_stacks)
+		rc = put_comment("absent: no user stacks: each begins with its thread (record --stacks)", &p);
 	if (!rc)
 		rc = put_samples(&p);
 	if (!rc)

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "model/apitab.h"
+#include "stacks/quality.h"
 #include "util/err.h"
 #include "util/fmt.h"
 
 struct call_stack {
-	uint64_t key[3]; /* process, thread and entry point, chain */
+	uint64_t key[2]; /* chain, entry point */
 	uint32_t stack;  /* 1 + its number */
 };
 
@@ -57,8 +58,10 @@ const char *sample_outcome_name(const struct sample_key *k)
 
 const char *sample_stack_name(const struct sample_key *k)
 {
-	(void)k;
-	return NULL;
+	if (!(k->has & SAMPLE_HAS_STACK))
+		return NULL;
+	return k->quality && k->quality < GPUBPF_STACK_QUALITIES ? stack_quality_keys[k->quality]
+								 : "not_known";
 }
 
 const char *timing_source_name(unsigned source)
@@ -112,33 +115,79 @@ int samples__thread(struct samples *s, const struct sample_key *k, uint32_t *num
 }
 
 struct caller { /* who called what */
-	const struct proc *proc;
-	uint32_t tid;
+	uint32_t tgid, tid;
 	uint64_t entry;
 	const char *api;
 	uint64_t api_id; /* tells entry points apart, and those from what is none */
+	bool of_host;    /* the host observer saw it, and its stack, if there is one */
 };
 
-/* Of one who called: the process's own functions where the capture has them, and the entry point. */
+/* "file.c:12" */
+static int place_of(struct samples *s, const char *source, struct sample_frame *f)
+{
+	const char *colon = strrchr(source, ':');
+	unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	char *file = colon ? strndup(source, (size_t)(colon - source)) : strdup(source);
+	int rc = file ? samples__add_text(s, file, &f->file) : -ENOMEM;
+
+	f->line = line <= INT32_MAX ? (uint32_t)line : 0;
+	free(file);
+	return rc;
+}
+
+static int user_frame(struct samples *s, const struct stack_frame *u, uint32_t *number)
+{
+	struct sample_frame f = { 0 };
+	char *name = stack_frame__text(u, false);
+	int rc = name ? samples__add_text(s, name, &f.name) : -ENOMEM;
+
+	free(name);
+	if (!rc && u->source[0])
+		rc = place_of(s, u->source, &f);
+	if (!rc && u->module[0])
+		rc = samples__add_text(s, u->module, &f.module);
+	return rc ? rc : blobs__put(&s->frames, &f, sizeof(f), number);
+}
+
+static int make_stack(struct samples *s, const struct caller *c, const struct stack_chain *chain,
+		      uint32_t *stack)
+{
+	uint32_t frames[SAMPLE_STACK_MAX], n = 0, depth = chain ? chain->n : 0;
+	int rc = 0;
+
+	if (depth > SAMPLE_STACK_MAX - 1)
+		depth = SAMPLE_STACK_MAX - 1;
+	for (uint32_t i = depth; !rc && i-- > 0;)
+		rc = user_frame(s, stack_table__frame(&s->user, chain->frames[i]), &frames[n++]);
+	if (!rc)
+		rc = frame(s, c->api, &frames[n++]);
+	return rc ? rc : blobs__put(&s->stacks, frames, n * sizeof(*frames), stack);
+}
+
+/* The process's own functions where the capture has them, and the entry point. */
 static int stack_of(struct samples *s, const struct caller *c, struct sample_key *k)
 {
-	struct call_stack *there;
-	uint64_t key[3] = { 0, c->api_id, 0 };
-	uint32_t frames[SAMPLE_STACK_MAX], n = 0;
+	const struct stack_call *call = c->of_host && s->has_stacks
+						? stack_table__call(&s->user, c->tgid, c->tid, c->entry)
+						: NULL;
+	const struct stack_chain *chain = call ? stack_table__chain(&s->user, call->chain) : NULL;
+	uint64_t key[2] = { chain ? chain->id : 0, c->api_id };
+	struct call_stack *there = hmap__put(&s->call_stacks, key);
 	int rc;
 
-	there = hmap__put(&s->call_stacks, key);
 	if (!there)
 		return -ENOMEM;
 	if (!there->stack) {
-		rc = frame(s, c->api, &frames[n++]);
-		if (!rc)
-			rc = blobs__put(&s->stacks, frames, n * sizeof(*frames), &k->stack);
+		rc = make_stack(s, c, chain, &k->stack);
 		if (rc)
 			return rc;
 		there->stack = k->stack + 1;
 	}
 	k->stack = there->stack - 1;
+	if (chain) {
+		k->has |= SAMPLE_HAS_STACK;
+		k->quality = call->quality;
+	}
 	return 0;
 }
 
@@ -244,9 +293,10 @@ static int exec_stack(struct samples *s, const struct join_activity *a, struct s
 	}
 	k->has |= SAMPLE_HAS_THREAD;
 	k->tid = a->call.tid;
-	c.proc = a->call.proc;
+	c.tgid = a->call.proc->tgid;
 	c.tid = a->call.tid;
 	c.entry = a->call.entry;
+	c.of_host = !a->call.of_shim;
 	if (a->call.of_shim) {
 		snprintf(text, sizeof(text), "<%s>", seen[a->call.population]);
 		c.api = text;
@@ -378,11 +428,12 @@ static int add_call(const struct trace_call *c, void *arg)
 {
 	struct samples *s = arg;
 	const struct view *v = c->v;
-	struct caller who = { .proc = v->proc,
+	struct caller who = { .tgid = v->c->tgid,
 			      .tid = v->thread->tid,
 			      .entry = v->c->t_entry,
 			      .api = v->p->api->symbol,
-			      .api_id = v->c->api };
+			      .api_id = v->c->api,
+			      .of_host = true };
 	struct sample_key k = { .has = SAMPLE_HAS_THREAD };
 	struct sample *to;
 	int rc;
@@ -415,6 +466,17 @@ static int add_call(const struct trace_call *c, void *arg)
 	return 0;
 }
 
+/* They may stand before or behind their calls. */
+static int read_stacks(struct samples *s, struct err *err)
+{
+	const struct gpubpf_rec *rec;
+	int rc = capture_reader__rewind(s->t->in.reader);
+
+	while (!rc && (rc = capture_reader__next(s->t->in.reader, &rec, err)) > 0)
+		rc = stack_table__add(&s->user, rec);
+	return rc;
+}
+
 int samples__read(struct samples *s, struct trace *t, FILE *progress, struct err *err)
 {
 	const struct trace_visitor v = { .call = add_call, .arg = s };
@@ -425,11 +487,15 @@ int samples__read(struct samples *s, struct trace *t, FILE *progress, struct err
 	s->t = t;
 	progress__begin(&s->progress, progress, "export", trace__execs(t) + t->m->calls);
 	s->has_device = t->in.join && t->in.ledger.device.state != LEDGER_DEVICE_FAILED;
+	stack_table__init(&s->user);
 	hmap__init(&s->map, sizeof(struct sample_key), sizeof(struct sample));
 	hmap__init(&s->call_stacks, sizeof((struct call_stack){ 0 }.key), sizeof(struct call_stack));
 	hmap__init(&s->processes, sizeof((struct process){ 0 }.key), sizeof(struct process));
 	s->leaf_of_key = calloc((t->in.join ? join__keys(t->in.join) : 0) + 1, sizeof(*s->leaf_of_key));
 	rc = s->leaf_of_key ? blobs__text(&s->texts, "", &none) : -ENOMEM;
+	s->has_stacks = t->in.stacks.calls;
+	if (!rc && s->has_stacks)
+		rc = read_stacks(s, err);
 	if (!rc)
 		rc = add_execs(s);
 	if (!rc)
@@ -440,6 +506,7 @@ int samples__read(struct samples *s, struct trace *t, FILE *progress, struct err
 
 void samples__clear(struct samples *s)
 {
+	stack_table__clear(&s->user);
 	hmap__clear(&s->map);
 	hmap__clear(&s->call_stacks);
 	hmap__clear(&s->processes);

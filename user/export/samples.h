@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What ran, and the calls that asked for it, added up by stack and labels: profiles are made of it. Memory grows with
- * what is distinct, and by four bytes per call that asks for work.
+ * what is distinct, by four bytes per call that asks for work, and with what the capture's user stacks take (stacks/table.h).
  */
 #ifndef GPUBPF_EXPORT_SAMPLES_H
 #define GPUBPF_EXPORT_SAMPLES_H
 
 #include "export/blobs.h"
+#include "stacks/table.h"
 #include "trace/trace.h"
 #include "util/hmap.h"
 #include "util/progress.h"
@@ -78,6 +79,8 @@ struct samples {
 	struct trace *t;
 	bool has_device; /* somebody observed the devices: otherwise launches alone were measured */
 	struct blobs texts, frames, stacks;
+	bool has_stacks; /* of the processes' own functions, of some calls */
+	struct stack_table user;
 	struct hmap map;         /* struct sample */
 	struct hmap call_stacks; /* by who called what */
 	struct hmap processes;
