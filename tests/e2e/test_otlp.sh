@@ -101,7 +101,7 @@ otlp_ids_lead_somewhere()
 otlp_times_are_the_wall_clocks()
 {
 	local bad=() first
-	first=$("$GPUBPF" inspect --records --json "$T/scene" | jq -r 'select(.record == "call") | .t_entry_ns' | head -n 1)
+	first=$("$GPUBPF" inspect --records --json "$T/scene" 2>/dev/null | jq -r 'select(.record == "call") | .t_entry_ns' | head -n 1)
 	is scene.traces 'spans | calls | .[0].startTimeUnixNano' "\"$((start + first - 1000000))\""
 	is scene.traces 'spans | map(select(.attributes["gpubpf.grid"] == "1024x1x1" and .attributes["gpubpf.kind"]))[0] |
 		(.endTimeUnixNano[10:] | tonumber) - (.startTimeUnixNano[10:] | tonumber), .attributes["gpubpf.since_call_ns"]' $'1000000\n5000'
