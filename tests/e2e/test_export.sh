@@ -27,6 +27,8 @@ LD_LIBRARY_PATH=$SIM SIMCUDA_FAST=1 SIMCUDA_DO=cuLaunchKernel:heldin:20 "$GPUBPF
 	>"$T/out" 2>"$T/err" && captures="$captures locks" || not_ok export_record_locks "$(cat "$T/err")"
 LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --cupti nvtx,external,sync,memory,overhead,unified-memory,latency -o "$T/kinds" -- "$SIM/annotated" --launches 60 --nvtx 50 --external 40 \
 	>"$T/out" 2>"$T/err" && captures="$captures kinds" || not_ok export_record_kinds "$(cat "$T/err")"
+"$GPUBPF" record -q --no-shim --stacks --stacks-every 1 -o "$T/stacked" -- env LD_LIBRARY_PATH="$SIM" "$SIM/launchloop" --launches 20 >"$T/out" 2>"$T/err" &&
+	captures="$captures stacked" || not_ok export_record_stacks "$(cat "$T/err")"
 
 # ---- One description ----
 
@@ -124,6 +126,10 @@ check export_call_times_add_up "1" \
 
 check export_waits_are_the_futex_time "1|1" "$(sql "$T/same.locks/same.sqlite" "SELECT count(*) > 0 AND sum(w.woken = 'in_call') > 0,
 	sum(w.duration_ns) = (SELECT sum(futex_ns) FROM call_times WHERE interval = 'call') FROM call_waits w JOIN calls c ON c.entry_ns = w.call_entry_ns AND c.tid = w.tid")"
+
+check export_stacks_of_calls "$("$GPUBPF" inspect --json "$T/stacked" | jq .stacks.calls)|20|run" "$(sql "$T/same.stacked/same.sqlite" "SELECT count(*), sum(a.name = 'cuLaunchKernel'),
+	max(CASE WHEN a.name = 'cuLaunchKernel' THEN s.folded END) FROM call_stacks k JOIN calls c ON c.entry_ns = k.call_entry_ns AND c.tid = k.tid JOIN apis a ON a.id = c.api
+	JOIN stacks s ON s.id = k.stack")"
 
 export_extras()
 {

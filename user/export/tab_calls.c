@@ -377,6 +377,8 @@ int pass_record(const struct gpubpf_rec *rec, void *arg)
 		rc = shim_pairs(x, (const struct gpubpf_shim *)rec);
 	else if (rec->kind == GPUBPF_REC_WAKER && tables__wants(x, &table_call_waits))
 		rc = pass_wait(x, (const struct gpubpf_waker *)rec);
+	else if (rec->kind == GPUBPF_REC_STACK && tables__wants(x, &table_call_stacks))
+		rc = pass_stack(x, (const struct gpubpf_stack *)rec);
 	else if (rec->kind == GPUBPF_REC_XID && tables__wants(x, &table_gpu_errors))
 		rc = gpu_error_row(x, (const struct gpubpf_xid *)rec);
 	return rc;
