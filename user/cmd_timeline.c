@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "timeline/out.h"
+#include "timeline/timeline.h"
+#include "util/err.h"
+#include "util/fmt.h"
+#include "util/opts.h"
+
+struct timeline_args {
+	const char *output, *format;
+	unsigned long long max_bytes;
+	int quiet;
+	struct opt_list pids;
+};
+
+#define O(field) offsetof(struct timeline_args, field)
+static const struct opt timeline_opts_table[] = {
+	{ .letter = 'o',
+	  .name = "output",
+	  .type = OPT_STRING,
+	  .arg = "OUT",
+	  .offset = O(output),
+	  .help = "Write the trace there; \"-\" is standard output. A name that ends in .gz is compressed. An existing "
+		  "file is replaced, when the new one is whole." },
+	{ .name = "format",
+	  .type = OPT_STRING,
+	  .arg = "FORMAT",
+	  .offset = O(format),
+	  .help = "`perfetto` (Perfetto's own packets) or `chrome` (JSON of Chrome's trace viewer).",
+	  .has_default = 1,
+	  .default_text = "chrome for .json and .json.gz, else perfetto" },
+	{ .name = "max-output-bytes",
+	  .type = OPT_SIZE,
+	  .arg = "SIZE",
+	  .offset = O(max_bytes),
+	  .help = "At most so large, before compression. What shows a thing twice goes first, then counters, then whole "
+		  "calls with all that ran for them, the same ones each time; the trace says what it lacks." },
+	{ .letter = 'p',
+	  .name = "pid",
+	  .type = OPT_LIST,
+	  .arg = "PID",
+	  .offset = O(pids),
+	  .help = "Only these processes (pids of the initial namespace)." },
+	{ .letter = 'q',
+	  .name = "quiet",
+	  .type = OPT_FLAG,
+	  .offset = O(quiet),
+	  .help = "Print errors and warnings alone." },
+	{ 0 },
+};
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static int choose_format(const struct timeline_args *a, struct timeline_opts *o, struct err *err)
+{
+	if (!a->output)
+		return err_set(err, -EINVAL, "timeline needs `-o OUT`");
+	o->has_budget = a->max_bytes != ~0ull;
+	o->budget = a->max_bytes;
+	if (!a->format)
+		o->format = ends_in(a->output, ".json") || ends_in(a->output, ".json.gz") ? TIMELINE_CHROME
+											  : TIMELINE_PERFETTO;
+	else if (strcmp(a->format, "perfetto") == 0)
+		o->format = TIMELINE_PERFETTO;
+	else if (strcmp(a->format, "chrome") == 0)
+		o->format = TIMELINE_CHROME;
+	else
+		return err_set(err, -EINVAL, "there is no format '%s': perfetto or chrome", a->format);
+	return 0;
+}
+
+static void progress(void *arg, uint64_t done, uint64_t all)
+{
+	unsigned *last = arg, now = all ? (unsigned)(done * 100 / all) : 100;
+
+	if (now != *last)
+		fprintf(stderr, "\r%u %%", now);
+	*last = now;
+}
+
+static void say(const char *output, const struct timeline_opts *o, const struct timeline_result *r)
+{
+	char slices[FMT_NUM], bytes[FMT_NUM], left[FMT_NUM];
+	uint64_t dropped = 0;
+
+	for (unsigned i = 0; i < TIMELINE_CLASSES; i++)
+		dropped += r->all[i].items - r->kept[i].items;
+	fprintf(stderr, "%s: %s slices, %s%s%s%s\n", output, fmt_count(slices, r->slices),
+		fmt_bytes(bytes, r->bytes), dropped ? ", left out to keep the size: " : "",
+		dropped ? fmt_count(left, dropped) : "",
+		o->format == TIMELINE_PERFETTO ? "; https://ui.perfetto.dev shows it" : "");
+}
+
+static int write_trace(struct trace *t, const char *output, const struct timeline_opts *o, bool quiet,
+		       struct err *err)
+{
+	struct timeline_result r;
+	struct tl_out *out = NULL;
+	int rc = tl_out__open(output, &out, err);
+
+	if (!rc)
+		rc = timeline_write(t, o, tl_out__write, out, &r, err);
+	if (o->progress)
+		fputs("\r      \r", stderr);
+	if (!rc)
+		rc = tl_out__finish(out, err);
+	else if (out && !err->msg[0])
+		tl_out__failed(out, rc, err);
+	tl_out__close(out);
+	if (rc)
+		return rc;
+	if (r.without_launches)
+		fprintf(stderr,
+			"gpubpf: warning: none of the %llu executions of the capture is in the trace\n",
+			(unsigned long long)r.launches);
+	if (!quiet)
+		say(output, o, &r);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct timeline_args args = { .max_bytes = ~0ull };
+	struct timeline_opts o = { 0 };
+	struct model_opts model = { 0 };
+	struct trace t = { 0 };
+	struct err err = { 0 };
+	uint32_t *pids = NULL;
+	unsigned shown = 101;
+	int rest, rc, status;
+
+	rc = opts_parse(&verb_timeline, argc, argv, &args, &rest, &err);
+	if (rc > 0)
+		return 0;
+	if (rc == 0)
+		rc = cmd_one_file(&verb_timeline, argc - rest, &err);
+	if (rc == 0)
+		rc = choose_format(&args, &o, &err);
+	if (rc == 0)
+		rc = cmd_ids(&args.pids, &pids, &model.filter.npids, &err);
+	if (rc < 0) {
+		status = cmd_failed(&err, rc == -ENOMEM ? 1 : 2);
+		goto out;
+	}
+	model.filter.pids = pids;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (isatty(STDERR_FILENO) && !args.quiet) {
+		o.progress = progress;
+		o.progress_arg = &shown;
+	}
+	rc = trace__open(&t, argv[rest], &model, &err);
+	if (!rc)
+		rc = write_trace(&t, args.output, &o, args.quiet, &err);
+	/* a reader of standard output that went away knows */
+	status = !rc ? 0 : rc == -EPIPE && strcmp(args.output, "-") == 0 ? 1 : cmd_failed(&err, 1);
+	trace__close(&t);
+out:
+	free(pids);
+	opts_free(&verb_timeline, &args);
+	return status;
+}
+
+const struct verb verb_timeline = {
+	.name = "timeline",
+	.synopsis = "[OPTIONS] -o OUT FILE",
+	.summary = "the capture as a trace for Perfetto or Chrome's trace viewer",
+	.text = "Writes every call and everything that ran on the devices as a trace. Each process has a track per thread with "
+		"its calls, nested ones inside the others, and a tree of devices, contexts and streams with what ran there; "
+		"arrows lead from a call to its executions. What overlaps in one stream stands in rows below each other. "
+		"Counters show, per device, how many executions run, how much was asked for and has not started, and the "
+		"rate of copies; and per kind of memory what calls allocated.\n\n"
+		"Nothing is invented: an execution without valid times is an instant at the entry of its call, in a row that "
+		"says so; a call that was recorded at its entry alone is an instant; a call that had not returned has no end. "
+		"Where the time of a call went (`record --latency`) is in its arguments, since the order of the parts is not "
+		"known. Each event says its clock, where its time is from, and how good it is.\n\n"
+		"Times are CLOCK_MONOTONIC; in Perfetto's format the capture's clock pairs tie them to wall time, so that traces "
+		"of several captures can be shown together. GPU time is to be accounted by events of the category "
+		"`gpu_slice`; those of the category `presentation` show it once more.\n\n"
+		"The tracks whose names begin with gpubpf say what the trace was made of, what was lost, and, with "
+		"`--max-output-bytes`, what was left out. The same capture and version give the same bytes.",
+	.examples =
+		"gpubpf timeline run.gpubpf -o run.perfetto-trace\tfor https://ui.perfetto.dev\n"
+		"gpubpf timeline run.gpubpf -o run.json.gz\tfor chrome://tracing\n"
+		"gpubpf timeline --max-output-bytes 500M run.gpubpf -o run.perfetto-trace\tat most 500 MiB\n",
+	.opts = timeline_opts_table,
+	.run = run,
+};
