@@ -26,6 +26,7 @@ int model__new(const struct apitab *tab, const struct model_opts *o, struct mode
 	futex_waits__init(&m->waits);
 	m->tab = tab;
 	m->threads = o->threads;
+	m->again = o->again;
 	m->nplans = n;
 	m->plans = calloc(n + 1, sizeof(*m->plans));
 	m->apis = calloc(n + 1, sizeof(*m->apis));
@@ -164,14 +165,14 @@ static int by_class(struct model *m, const struct view *v)
 {
 	switch (v->p->api->cls) {
 	case API_LAUNCH:
-		return v->thread->selected ? launches__call(&m->launches, m->names, v) : 0;
+		return v->thread->selected && !m->again ? launches__call(&m->launches, m->names, v) : 0;
 	case API_COPY:
 	case API_SET:
-		if (!v->thread->selected)
+		if (!v->thread->selected || m->again)
 			return 0;
 		return copies__call(&m->copies, v) || syncs__call(&m->syncs, v) ? -ENOMEM : 0;
 	case API_SYNC:
-		return v->thread->selected ? syncs__call(&m->syncs, v) : 0;
+		return v->thread->selected && !m->again ? syncs__call(&m->syncs, v) : 0;
 	case API_ALLOC:
 	case API_FREE:
 		return v->proc->selected ? allocs__call(&m->allocs, v) : 0;
@@ -216,7 +217,7 @@ static int on_call(struct model *m, const struct gpubpf_call *c)
 			m->last_ns = c->t_entry;
 		if (c->t_return > m->last_ns)
 			m->last_ns = c->t_return;
-		rc = count_api(m, &v);
+		rc = m->again ? 0 : count_api(m, &v);
 	} else {
 		m->filtered++;
 	}

@@ -37,6 +37,7 @@ struct failure {
 struct model_opts {
 	struct procs_filter filter;
 	bool threads; /* keep API statistics per thread */
+	bool again;   /* a later pass, for who watches: names, captures and memory, no statistics */
 };
 
 /* A call as the model understands it, of any process and depth. 0 or a negative errno, which ends the reading. */
@@ -48,7 +49,7 @@ struct model {
 	void *watch_arg;
 	struct plan *plans;
 	size_t nplans;
-	bool threads;
+	bool threads, again;
 
 	struct procs procs;
 	struct names *names;

@@ -34,32 +34,48 @@ void tl_budget__dropped(struct tl *tl, const struct tl_event *e)
 		*last = item;
 }
 
-int tl_budget__choose(struct tl *tl, uint64_t skeleton)
-{
-	uint64_t left, all = 0;
-	uint64_t required = skeleton + tl->all[TIMELINE_MARK].bytes + tl->all[TIMELINE_MODULE].bytes;
+#define BIT(c) (1u << (c))
+#define GROUPS (BIT(TIMELINE_CALL) | BIT(TIMELINE_GPU))
 
-	for (unsigned i = 0; i < TIMELINE_CLASSES; i++)
-		all += i == TIMELINE_SKELETON ? skeleton : tl->all[i].bytes;
+/* What is there besides groups, when this much is dropped. */
+static int size_without(struct tl *tl, tl_skeleton_fn *skeleton, unsigned dropped, uint64_t *bytes)
+{
+	int rc;
+
+	tl->drop_presentation = dropped & BIT(TIMELINE_PRESENTATION);
+	tl->drop_counters = dropped & BIT(TIMELINE_COUNTER);
+	rc = skeleton(tl, dropped, bytes);
+	for (unsigned i = TIMELINE_CALL; i < TIMELINE_CLASSES; i++)
+		if (!(BIT(i) & (dropped | GROUPS)))
+			*bytes += tl->all[i].bytes;
+	return rc;
+}
+
+int tl_budget__choose(struct tl *tl, tl_skeleton_fn *skeleton)
+{
+	static const unsigned steps[] = { 0, BIT(TIMELINE_PRESENTATION),
+					  BIT(TIMELINE_PRESENTATION) | BIT(TIMELINE_COUNTER) };
+	uint64_t groups = tl->all[TIMELINE_CALL].bytes + tl->all[TIMELINE_GPU].bytes, required, left;
+	int rc;
+
+	tl->threshold = TL_BUCKETS;
+	for (unsigned i = 0; i < 3; i++) {
+		rc = size_without(tl, skeleton, steps[i], &required);
+		if (rc || required + groups <= tl->o->budget)
+			return rc;
+	}
+	rc = size_without(tl, skeleton, steps[2] | GROUPS, &required);
+	if (rc)
+		return rc;
 	if (required > tl->o->budget)
 		return err_set(
 			tl->err, -E2BIG,
 			"%llu bytes are too few: tracks, texts, losses, module loads, manifest and receipt alone "
 			"take %llu; nothing was written",
 			(unsigned long long)tl->o->budget, (unsigned long long)required);
-	tl->threshold = TL_BUCKETS;
-	if (all <= tl->o->budget)
-		return 0;
-	tl->drop_presentation = true;
-	all -= tl->all[TIMELINE_PRESENTATION].bytes;
-	if (all <= tl->o->budget)
-		return 0;
-	tl->drop_counters = true;
-	all -= tl->all[TIMELINE_COUNTER].bytes;
-	if (all <= tl->o->budget)
-		return 0;
 	left = tl->o->budget - required;
-	for (tl->threshold = 0; tl->bucket_bytes[tl->threshold] <= left; tl->threshold++)
-		left -= tl->bucket_bytes[tl->threshold];
+	tl->threshold = 0;
+	while (tl->threshold < TL_BUCKETS && tl->bucket_bytes[tl->threshold] <= left)
+		left -= tl->bucket_bytes[tl->threshold++];
 	return 0;
 }

@@ -155,22 +155,20 @@ static struct tl_device *device_of(struct tl *tl, const struct join_activity *a)
 	return &tl->devices[tl->streams[s - 1].device];
 }
 
-static int sort_asked(struct tl *tl)
+void tl_counters__count(struct tl *tl, const struct join_activity *a)
+{
+	struct tl_device *d = device_of(tl, a);
+
+	if (d && queued(a))
+		d->n++;
+}
+
+int tl_counters__prepare(struct tl *tl)
 {
 	size_t n = trace__execs(tl->t), at = 0;
 	struct join_activity a;
 	int rc = 0;
 
-	if (tl->asked)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		struct tl_device *d;
-
-		join__activity(tl->t->in.join, i, &a);
-		d = device_of(tl, &a);
-		if (d && queued(&a))
-			d->n++;
-	}
 	for (size_t i = 0; i < tl->ndevices; i++) {
 		tl->devices[i].first = at;
 		at += tl->devices[i].n;
@@ -220,15 +218,8 @@ static void restart(struct tl_counter *c)
 	c->value = 0;
 }
 
-int tl_counters__walk(struct tl *tl)
+void tl_counters__begin(struct tl *tl)
 {
-	size_t n = trace__execs(tl->t);
-	struct join_activity a;
-	int rc = 0;
-
-	if (!tl->t->in.join || (tl->phase == TL_WRITE && tl->drop_counters))
-		return 0;
-	rc = sort_asked(tl);
 	for (size_t i = 0; i < tl->ndevices; i++) {
 		struct tl_device *d = &tl->devices[i];
 
@@ -238,19 +229,27 @@ int tl_counters__walk(struct tl *tl)
 		for (unsigned k = 0; k < TL_DIRECTIONS; k++)
 			restart(&d->rate[k]);
 	}
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct tl_device *d;
+}
 
-		join__activity(tl->t->in.join, i, &a);
-		d = device_of(tl, &a);
-		if (!d)
-			continue;
-		rc = start(tl, d, &a);
-		if (!rc)
-			rc = ask_until(tl, d, a.start);
-		if (!rc && queued(&a))
-			rc = step(tl, &d->queue, a.start, -1);
-	}
+int tl_counters__add(struct tl *tl, const struct join_activity *a)
+{
+	struct tl_device *d = device_of(tl, a);
+	int rc;
+
+	if (!d || (tl->phase == TL_WRITE && tl->drop_counters))
+		return 0;
+	rc = start(tl, d, a);
+	if (!rc)
+		rc = ask_until(tl, d, a->start);
+	if (!rc && queued(a))
+		rc = step(tl, &d->queue, a->start, -1);
+	return rc;
+}
+
+int tl_counters__end(struct tl *tl)
+{
+	int rc = 0;
+
 	for (size_t i = 0; !rc && i < tl->ndevices; i++)
 		rc = finish(tl, &tl->devices[i]);
 	return rc;

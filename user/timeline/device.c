@@ -51,7 +51,8 @@ static int count_runs(struct tl *tl)
 	int rc = 0;
 
 	tl->nruns = tl->t->work;
-	for (size_t i = 0; alone && i < n; i++) {
+	/* calls were not numbered while they were read first: see inspect/read.c */
+	for (size_t i = 0; (alone || tl->t->in.own_model) && i < n; i++) {
 		join__activity(tl->t->in.join, i, &a);
 		if (a.has_call && a.call.number >= tl->nruns)
 			tl->nruns = (size_t)a.call.number + 1;
@@ -65,6 +66,7 @@ static int count_runs(struct tl *tl)
 		return -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++) {
 		join__activity(tl->t->in.join, i, &a);
+		tl_counters__count(tl, &a);
 		if (!a.has_call || !is_execution(a.kind) || !a.call.proc->selected ||
 		    a.call.number >= tl->nruns)
 			continue;
@@ -306,9 +308,11 @@ int tl_device__prepare(struct tl *tl)
 	tl->graph_name = tl_texts__add(&tl->names, "graph launch");
 	if (!tl->graph_name)
 		return -ENOMEM;
-	rc = count_runs(tl);
+	rc = add_streams(tl);
 	if (!rc)
-		rc = add_streams(tl);
+		rc = count_runs(tl);
+	if (!rc)
+		rc = tl_counters__prepare(tl);
 	return rc ? rc : add_keys(tl);
 }
 

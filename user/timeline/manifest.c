@@ -9,6 +9,7 @@
 #include "util/fmt.h"
 
 #define SCHEMA "gpubpf.timeline.1"
+#define LONGEST_IDENTITY 240 /* of the texts below, cut as they are */
 
 int tl_manifest__prepare(struct tl *tl)
 {
@@ -32,9 +33,14 @@ int tl_manifest__prepare(struct tl *tl)
 	return 0;
 }
 
-static void number(const struct tl *tl, struct tl_event *e, enum tl_key key, uint64_t v)
+static bool worst(const struct tl *tl, unsigned c)
 {
-	tl_arg(e, key, TL_UINT, tl->worst ? UINT64_MAX : v);
+	return tl->worst & 1u << c;
+}
+
+static void number(const struct tl *tl, unsigned c, struct tl_event *e, enum tl_key key, uint64_t v)
+{
+	tl_arg(e, key, TL_UINT, worst(tl, c) ? UINT64_MAX : v);
 }
 
 static const enum tl_key items_key[TIMELINE_CLASSES] = {
@@ -64,9 +70,9 @@ static void absences(const struct tl *tl, struct tl_event *e)
 	if (!wall)
 		tl_text(e, TL_KEY_ABSENT_WALL,
 			"no clock pair: the trace keeps CLOCK_MONOTONIC of its machine and cannot be merged");
-	if (tl->drop_presentation || tl->worst)
+	if (tl->drop_presentation)
 		tl_text(e, TL_KEY_LEFT_OUT,
-			tl->drop_counters || tl->worst
+			tl->drop_counters
 				? "presentation: shows executions once more, dropped first under a budget; counter: all "
 				  "or none, dropped next"
 				: "presentation: shows executions once more, dropped first under a budget");
@@ -115,25 +121,30 @@ static int manifest(struct tl *tl)
 	tl_text(e, TL_KEY_GPU_TIME, "events of the category gpu_slice");
 	tl_text(e, TL_KEY_FAMILIES, "clock_snapshot, track_descriptor, interned_data, track_event");
 	for (unsigned i = TIMELINE_CALL; i < TIMELINE_CLASSES; i++)
-		number(tl, e, items_key[i], tl->kept[i].items);
-	if (tl->unplaced || tl->worst)
-		number(tl, e, TL_KEY_UNPLACED, tl->unplaced);
+		number(tl, i, e, items_key[i], tl->kept[i].items);
+	if (tl->unplaced)
+		tl_arg(e, TL_KEY_UNPLACED, TL_UINT, tl->unplaced);
 	absences(tl, e);
 	return tl->f->event(tl, e);
 }
 
-/* "PID/TID@NS NAME": what finds it in the capture again. */
+/* What finds it in the capture again. */
 static void identify(const struct tl *tl, const struct tl_item *i, char *buf, size_t n)
 {
-	const struct tl_track *t = &tl->tracks.track[i->track];
-	const char *name = i->name ? tl->names.text[i->name - 1] : t->name ? t->name : "";
+	const struct tl_track *own = &tl->tracks.track[i->track], *t = own;
+	const char *name = i->name ? tl->names.text[i->name - 1] : "sample";
+	char where[64];
 
 	while (t->kind != TL_THREAD && t->kind != TL_PROCESS && t->parent)
 		t = &tl->tracks.track[t->parent - 1];
-	if (tl->worst)
-		snprintf(buf, n, "%0*d", 180, 0);
+	if (t->kind == TL_THREAD)
+		snprintf(where, sizeof(where), "thread %u", t->tid);
 	else
-		snprintf(buf, n, "pid %u tid %u at %" PRIu64 " ns: %.100s", t->pid, t->tid, i->start, name);
+		snprintf(where, sizeof(where), "%.60s", own->name ? own->name : "");
+	if (!i->there)
+		snprintf(buf, n, "%0*d", LONGEST_IDENTITY, 0);
+	else
+		snprintf(buf, n, "process %u, %s, at %" PRIu64 " ns: %.100s", t->pid, where, i->start, name);
 }
 
 static int receipt(struct tl *tl, enum timeline_class c)
@@ -146,18 +157,18 @@ static int receipt(struct tl *tl, enum timeline_class c)
 
 	e->name = tl->receipt_name[c];
 	e->timing = TL_WHOLE;
-	number(tl, e, TL_KEY_BUDGET, tl->o->budget);
+	tl_arg(e, TL_KEY_BUDGET, TL_UINT, tl->o->budget);
 	tl_text(e, TL_KEY_RULE,
 		"presentation goes first, then counters; then groups (a call and all that ran for it) by a stable hash");
-	number(tl, e, TL_KEY_CONSIDERED, all->items);
-	number(tl, e, TL_KEY_RETAINED, kept->items);
-	number(tl, e, TL_KEY_DROPPED, all->items - kept->items);
-	number(tl, e, TL_KEY_CONSIDERED_BYTES, all->bytes);
-	number(tl, e, TL_KEY_RETAINED_BYTES, kept->bytes);
-	number(tl, e, TL_KEY_DROPPED_BYTES, all->bytes - kept->bytes);
-	if (tl->worst || first->there) {
-		identify(tl, tl->worst ? &none : first, from, sizeof(from));
-		identify(tl, tl->worst ? &none : last, to, sizeof(to));
+	number(tl, c, e, TL_KEY_CONSIDERED, all->items);
+	number(tl, c, e, TL_KEY_RETAINED, kept->items);
+	number(tl, c, e, TL_KEY_DROPPED, all->items - kept->items);
+	number(tl, c, e, TL_KEY_CONSIDERED_BYTES, all->bytes);
+	number(tl, c, e, TL_KEY_RETAINED_BYTES, kept->bytes);
+	number(tl, c, e, TL_KEY_DROPPED_BYTES, all->bytes - kept->bytes);
+	if (worst(tl, c) || first->there) {
+		identify(tl, worst(tl, c) ? &none : first, from, sizeof(from));
+		identify(tl, worst(tl, c) ? &none : last, to, sizeof(to));
 		tl_text(e, TL_KEY_FIRST_DROPPED, fmt_safe(safe[0], sizeof(safe[0]), from));
 		tl_text(e, TL_KEY_LAST_DROPPED, fmt_safe(safe[1], sizeof(safe[1]), to));
 	}

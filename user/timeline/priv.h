@@ -249,7 +249,7 @@ struct tl {
 	uint64_t total; /* bytes that passed in this phase */
 	uint64_t slices, executions_kept;
 	uint64_t piece;       /* bytes of the event being made */
-	bool worst;           /* numbers are as long as they can be */
+	unsigned worst;       /* classes, a bit each, of which the receipt is as long as it can be */
 	bool measuring;       /* nothing is written: the size is asked for */
 	uint64_t done, to_do; /* for progress */
 
@@ -308,7 +308,12 @@ int tl_device__alone(struct tl *tl); /* calls that the shim alone saw */
 void tl_device__clear(struct tl *tl);
 
 /* counters.c */
-int tl_counters__walk(struct tl *tl);
+struct join_activity;
+void tl_counters__count(struct tl *tl, const struct join_activity *a); /* each once, before: */
+int tl_counters__prepare(struct tl *tl);
+void tl_counters__begin(struct tl *tl);
+int tl_counters__add(struct tl *tl, const struct join_activity *a); /* in the order of their starts */
+int tl_counters__end(struct tl *tl);
 void tl_counters__clear(struct tl *tl);
 
 /* marks.c */
@@ -324,6 +329,7 @@ int tl_manifest__write(struct tl *tl);
 /* budget.c */
 bool tl_budget__keeps(const struct tl *tl, const struct tl_event *e);
 void tl_budget__dropped(struct tl *tl, const struct tl_event *e);
-int tl_budget__choose(struct tl *tl, uint64_t skeleton);
+typedef int tl_skeleton_fn(struct tl *tl, unsigned worst, uint64_t *bytes);
+int tl_budget__choose(struct tl *tl, tl_skeleton_fn *skeleton);
 
 #endif

@@ -215,15 +215,18 @@ int tl_device__walk(struct tl *tl)
 		m->timed = 0;
 	}
 	tl->others = 0;
+	tl_counters__begin(tl);
 	for (size_t i = 0; !rc && i < n; i++) {
 		trace__exec(tl->t, i, &x);
 		if (x.a.kind <= GPUBPF_ACTIVITY_GRAPH)
 			rc = run(tl, &x, link);
 		else
 			tl->others++;
+		if (!rc)
+			rc = tl_counters__add(tl, &x.a);
 		tl__progress(tl, 1);
 	}
-	return rc;
+	return rc ? rc : tl_counters__end(tl);
 }
 
 /* Without the host observer a call is known by what ran for it; numbers are in the order of a thread's calls. */

@@ -128,14 +128,12 @@ static int walk(struct tl *tl, enum tl_phase phase)
 	if (!rc)
 		rc = tl_device__walk(tl);
 	if (!rc)
-		rc = tl_counters__walk(tl);
-	if (!rc)
 		rc = tl_marks__walk(tl);
 	return rc;
 }
 
-/* Bytes of what is always there; numbers at their longest with `worst`. */
-static int skeleton(struct tl *tl, bool worst, uint64_t *bytes)
+/* Bytes of what is always there. */
+static int skeleton(struct tl *tl, unsigned worst, uint64_t *bytes)
 {
 	int rc;
 
@@ -152,7 +150,8 @@ static int skeleton(struct tl *tl, bool worst, uint64_t *bytes)
 	if (!rc)
 		rc = tl->f->end(tl);
 	*bytes += tl->piece;
-	tl->measuring = tl->worst = false;
+	tl->measuring = false;
+	tl->worst = 0;
 	return rc;
 }
 
@@ -193,9 +192,7 @@ static int make(struct tl *tl, struct timeline_result *r)
 	memcpy(tl->kept, tl->all, sizeof(tl->kept));
 	expected = tl->total;
 	if (tl->o->has_budget) {
-		rc = skeleton(tl, true, &required);
-		if (!rc)
-			rc = tl_budget__choose(tl, required);
+		rc = tl_budget__choose(tl, skeleton);
 		if (!rc)
 			rc = walk(tl, TL_SELECT);
 		expected = tl->total;
@@ -204,7 +201,7 @@ static int make(struct tl *tl, struct timeline_result *r)
 	r->without_launches = r->launches && !tl->executions_kept;
 	packets = tl->packets;
 	if (!rc)
-		rc = skeleton(tl, false, &required);
+		rc = skeleton(tl, 0, &required);
 	if (rc)
 		return rc;
 	tl->all[TIMELINE_SKELETON] = tl->kept[TIMELINE_SKELETON] = (struct timeline_sum){

@@ -233,7 +233,7 @@ static int on_call(const struct view *v, void *arg)
 int trace__pass(struct trace *t, const struct trace_visitor *v, struct err *err)
 {
 	const struct gpubpf_rec *rec;
-	struct model_opts o = { .filter = t->m->procs.filter };
+	struct model_opts o = { .filter = t->m->procs.filter, .again = true };
 	int rc = model__new(t->in.tab, &o, &t->again);
 
 	begin_numbers(t);
