@@ -125,6 +125,23 @@ time_of api_summary 'SELECT * FROM api_summary'
 rm "$T/rows" "$T/rows.sqlite"
 
 echo
+echo "== a trace of that capture, to /dev/null: beyond what reading and joining it takes"
+"$B/tests/tools/mkdevice" --calls "$(($3 / 5))" "$T/both" >/dev/null
+used() # COMMAND…: "SECONDS KIB"
+{
+	/usr/bin/time -f '%U %S %M' "$@" 2>&1 >/dev/null | tail -n 1 | awk '{ print $1 + $2, $3 }'
+}
+read -r join_s join_kib <<<"$(used "$GPUBPF" inspect "$T/both")"
+bytes=$("$GPUBPF" timeline -q "$T/both" -o - | wc -c)
+for format in perfetto chrome; do
+	read -r s kib <<<"$(used "$GPUBPF" timeline -q --format $format "$T/both" -o /dev/null)"
+	[ $format = perfetto ] || bytes=$("$GPUBPF" timeline -q --format $format "$T/both" -o - | wc -c)
+	awk -v f=$format -v n="$((2 * $3 / 5))" -v b="$bytes" -v s="$s" -v j="$join_s" -v k="$kib" -v jk="$join_kib" 'BEGIN {
+		printf "%s: %.2f million slices/s, %.0f MB/s (%.2f s of CPU for %d slices, %.0f MB); with the join %.2f million/s; %.0f MiB of memory beyond the join of %.0f MiB\n",
+			f, n / (s - j) / 1e6, b / (s - j) / 1e6, s - j, n, b / 1e6, n / s / 1e6, (k - jk) / 1024, jk / 1024 }'
+done
+
+echo
 echo "== elfgate of the three largest libraries of this machine"
 { find -L /usr/lib /usr/local -xdev -type f -name '*.so*' -size +8M -printf '%s %p\n' 2>/dev/null || true; } | sort -rn |
 	awk '!seen[$1]++' | head -n 3 | while read -r size file; do
