@@ -11,6 +11,7 @@
  *   fork CHILD · exit                     of the process in `pid`
  *   lose SYMBOL                           a call that was counted and found no room in the ring
  *   wait NS                               nothing happens
+ *   back NS                               what follows began so long before: records come when calls return
  *   one-gpu                               the machine has so many
  *   wall NS                               a clock pair: the wall clock shows this now
  *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
@@ -471,6 +472,8 @@ static void line(struct scene *s, char *text)
 		s->counts[id_of(s, text)].entered++;
 		s->counts[id_of(s, text)].returned++;
 		s->counts[id_of(s, text)].lost_ring++;
+	} else if (strcmp(verb, "back") == 0) {
+		s->now -= n;
 	} else if (strcmp(verb, "wait") == 0) {
 		s->now += n;
 	} else if (strcmp(verb, "one-gpu") == 0) {
