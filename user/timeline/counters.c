@@ -155,37 +155,31 @@ static struct tl_device *device_of(struct tl *tl, const struct join_activity *a)
 	return &tl->devices[tl->streams[s - 1].device];
 }
 
-void tl_counters__count(struct tl *tl, const struct join_activity *a)
+int tl_counters__note(struct tl *tl, const struct join_activity *a)
 {
 	struct tl_device *d = device_of(tl, a);
 
-	if (d && queued(a))
-		d->n++;
+	if (!d || !queued(a))
+		return 0;
+	if (d->n == d->asked_room) {
+		size_t room = d->asked_room ? d->asked_room + d->asked_room / 2 : 4096;
+		uint64_t *grown = realloc(d->asked, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		d->asked = grown;
+		d->asked_room = room;
+	}
+	d->asked[d->n++] = a->call.entry;
+	return 0;
 }
 
 int tl_counters__prepare(struct tl *tl)
 {
-	size_t n = trace__execs(tl->t), at = 0;
-	struct join_activity a;
 	int rc = 0;
 
-	for (size_t i = 0; i < tl->ndevices; i++) {
-		tl->devices[i].first = at;
-		at += tl->devices[i].n;
-	}
-	tl->asked = malloc((at + 1) * sizeof(*tl->asked));
-	if (!tl->asked)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct tl_device *d;
-
-		join__activity(tl->t->in.join, i, &a);
-		d = device_of(tl, &a);
-		if (d && queued(&a))
-			tl->asked[d->first + d->at++] = a.call.entry;
-	}
 	for (size_t i = 0; !rc && i < tl->ndevices; i++)
-		rc = sort_times(tl->asked + tl->devices[i].first, tl->devices[i].n);
+		rc = sort_times(tl->devices[i].asked, tl->devices[i].n);
 	return rc;
 }
 
@@ -193,8 +187,8 @@ static int ask_until(struct tl *tl, struct tl_device *d, uint64_t t)
 {
 	int rc = 0;
 
-	while (!rc && d->at < d->n && tl->asked[d->first + d->at] <= t)
-		rc = step(tl, &d->queue, tl->asked[d->first + d->at++], 1);
+	while (!rc && d->at < d->n && d->asked[d->at] <= t)
+		rc = step(tl, &d->queue, d->asked[d->at++], 1);
 	return rc;
 }
 
@@ -257,7 +251,8 @@ int tl_counters__end(struct tl *tl)
 
 void tl_counters__clear(struct tl *tl)
 {
-	free(tl->asked);
-	for (size_t i = 0; i < tl->ndevices; i++)
+	for (size_t i = 0; i < tl->ndevices; i++) {
 		free(tl->devices[i].ends);
+		free(tl->devices[i].asked);
+	}
 }

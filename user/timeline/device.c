@@ -66,8 +66,8 @@ static int count_runs(struct tl *tl)
 		return -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++) {
 		join__activity(tl->t->in.join, i, &a);
-		tl_counters__count(tl, &a);
-		if (!a.has_call || !is_execution(a.kind) || !a.call.proc->selected ||
+		rc = tl_counters__note(tl, &a);
+		if (rc || !a.has_call || !is_execution(a.kind) || !a.call.proc->selected ||
 		    a.call.number >= tl->nruns)
 			continue;
 		if (alone && !tl->runs[a.call.number])

@@ -22,7 +22,8 @@ struct tl_device {
 	uint32_t track;
 	struct tl_counter running, queue, rate[TL_DIRECTIONS];
 	/* counters.c: while it sweeps */
-	size_t first, n, at;    /* of tl->asked */
+	uint64_t *asked; /* when work was asked for, rising */
+	size_t n, asked_room, at;
 	struct tl_ending *ends; /* of what runs: a heap, the earliest first */
 	size_t nends, room;
 };

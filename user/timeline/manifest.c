@@ -124,6 +124,8 @@ static int manifest(struct tl *tl)
 		number(tl, i, e, items_key[i], tl->kept[i].items);
 	if (tl->unplaced)
 		tl_arg(e, TL_KEY_UNPLACED, TL_UINT, tl->unplaced);
+	if (tl->others)
+		tl_arg(e, TL_KEY_OTHERS, TL_UINT, tl->others);
 	absences(tl, e);
 	return tl->f->event(tl, e);
 }

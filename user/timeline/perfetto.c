@@ -194,6 +194,43 @@ static int event(struct tl *tl, const struct tl_event *e)
 	return rc || e->type != TL_SLICE ? rc : put_end(tl, e, e->end);
 }
 
+/* ---- The same without making it ---- */
+
+static uint64_t size_of_packet(uint64_t timestamp, uint64_t n)
+{
+	uint64_t body = 1 + varint_size(timestamp) + 4 + 1 + varint_size(n) + n;
+
+	return 1 + varint_size(body) + body;
+}
+
+static uint64_t size_of_arg(const struct tl_arg *a)
+{
+	uint64_t n = 1 + varint_size(a->key);
+
+	if (a->type != TL_TEXT)
+		return 2 + n + (a->type == TL_VALUE ? 2 : 1) + varint_size(a->u);
+	n += strlen(a->s);
+	n += 1 + varint_size(strlen(a->s));
+	return 1 + varint_size(n) + n;
+}
+
+static uint64_t size(const struct tl *tl, const struct tl_event *e)
+{
+	uint64_t track = 3 + varint_size(uuid_of(tl, e->track)), n = track;
+
+	if (e->type == TL_SAMPLE)
+		return size_of_packet(e->start, track + 2 + varint_size(e->end));
+	if (e->type == TL_CLOSE)
+		return size_of_packet(e->start, track);
+	n += 3 + varint_size(e->name) + tl->presets[e->timing].n;
+	n += e->preset ? tl->presets[e->preset - 1].n : 0;
+	for (unsigned i = 0; i < e->nargs; i++)
+		n += size_of_arg(&e->arg[i]);
+	n += 10u * (e->flows_out < TL_FLOWS_MAX ? e->flows_out : TL_FLOWS_MAX);
+	n += e->flow_in && e->flow_rank < TL_FLOWS_MAX ? 10 : 0;
+	return size_of_packet(e->start, n) + (e->type == TL_SLICE ? size_of_packet(e->end, track) : 0);
+}
+
 static int preset(struct tl *tl, struct tl_preset *p)
 {
 	uint8_t *b;
@@ -397,4 +434,6 @@ static int end(struct tl *tl)
 	return 0;
 }
 
-const struct tl_format tl_perfetto = { .begin = begin, .event = event, .end = end, .preset = preset };
+const struct tl_format tl_perfetto = {
+	.begin = begin, .event = event, .size = size, .end = end, .preset = preset
+};

@@ -164,6 +164,8 @@ struct tl_preset {
 struct tl_format {                   /* each: 0 or a negative errno; what it makes goes through tl__put() */
 	int (*begin)(struct tl *tl); /* all but events: clocks, texts, tracks */
 	int (*event)(struct tl *tl, const struct tl_event *e);
+	/* What event() would put; may be NULL. A difference is found out when all is written. */
+	uint64_t (*size)(const struct tl *tl, const struct tl_event *e);
 	int (*end)(struct tl *tl);
 	int (*preset)(struct tl *tl, struct tl_preset *p); /* makes its bytes */
 };
@@ -225,9 +227,9 @@ struct tl {
 	size_t ncontexts;
 	uint32_t *key_name, *key_preset; /* by key of the join */
 	uint32_t graph_name;
-	uint64_t *asked; /* counters.c: when work was asked for, by device, rising */
-	uint64_t others; /* records of the device that are no executions */
-	uint8_t *runs;   /* by call for work: executions; 2: in `many` */
+	uint64_t
+		others; /* records of the device that are no executions: synchronizations, memory, overhead */
+	uint8_t *runs;  /* by call for work: executions; 2: in `many` */
 	size_t nruns;
 	uint32_t *first_run; /* where the host observer was left out */
 	uint16_t *bucket_of; /* under a budget */
@@ -309,7 +311,7 @@ void tl_device__clear(struct tl *tl);
 
 /* counters.c */
 struct join_activity;
-void tl_counters__count(struct tl *tl, const struct join_activity *a); /* each once, before: */
+int tl_counters__note(struct tl *tl, const struct join_activity *a); /* each once, before: */
 int tl_counters__prepare(struct tl *tl);
 void tl_counters__begin(struct tl *tl);
 int tl_counters__add(struct tl *tl, const struct join_activity *a); /* in the order of their starts */

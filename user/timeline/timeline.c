@@ -102,7 +102,13 @@ int tl__event(struct tl *tl, const struct tl_event *e)
 		return 0;
 	}
 	tl->piece = 0;
-	rc = tl->f->event(tl, e);
+	if (tl->phase != TL_WRITE && tl->f->size) {
+		tl->piece = tl->f->size(tl, e);
+		tl->packets += e->type == TL_SLICE ? 2 : 1;
+		rc = 0;
+	} else {
+		rc = tl->f->event(tl, e);
+	}
 	s = tl->phase == TL_MEASURE ? &tl->all[e->cls] : &tl->kept[e->cls];
 	s->items += item;
 	s->bytes += tl->piece;
@@ -305,8 +311,8 @@ int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_writ
 		free(tl.presets[i].bytes);
 	free(tl.presets);
 	tl_calls__clear(&tl);
-	tl_device__clear(&tl);
 	tl_counters__clear(&tl);
+	tl_device__clear(&tl);
 	tl_texts__clear(&tl.names);
 	tl_texts__clear(&tl.values);
 	tl_tracks__clear(&tl.tracks);
