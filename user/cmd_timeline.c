@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
 #include "timeline/out.h"
@@ -13,6 +12,7 @@
 #include "util/err.h"
 #include "util/fmt.h"
 #include "util/opts.h"
+#include "util/progress.h"
 
 struct timeline_args {
 	const char *output, *format;
@@ -84,11 +84,10 @@ static int choose_format(const struct timeline_args *a, struct timeline_opts *o,
 
 static void progress(void *arg, uint64_t done, uint64_t all)
 {
-	unsigned *last = arg, now = all ? (unsigned)(done * 100 / all) : 100;
+	struct progress *p = arg;
 
-	if (now != *last)
-		fprintf(stderr, "\r%u %%", now);
-	*last = now;
+	p->total = all;
+	progress__add(p, done - p->done);
 }
 
 static void say(const char *output, const struct timeline_opts *o, const struct timeline_result *r)
@@ -113,8 +112,7 @@ static int write_trace(struct trace *t, const char *output, const struct timelin
 
 	if (!rc)
 		rc = timeline_write(t, o, tl_out__write, out, &r, err);
-	if (o->progress)
-		fputs("\r      \r", stderr);
+	progress__end(o->progress_arg);
 	if (!rc)
 		rc = tl_out__finish(out, err);
 	else if (out && !err->msg[0])
@@ -139,7 +137,7 @@ static int run(int argc, char **argv)
 	struct trace t = { 0 };
 	struct err err = { 0 };
 	uint32_t *pids = NULL;
-	unsigned shown = 101;
+	struct progress shown;
 	int rest, rc, status;
 
 	rc = opts_parse(&verb_timeline, argc, argv, &args, &rest, &err);
@@ -158,10 +156,9 @@ static int run(int argc, char **argv)
 	model.filter.pids = pids;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (isatty(STDERR_FILENO) && !args.quiet) {
-		o.progress = progress;
-		o.progress_arg = &shown;
-	}
+	progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
+	o.progress = progress;
+	o.progress_arg = &shown;
 	rc = trace__open(&t, argv[rest], &model, &err);
 	if (!rc)
 		rc = write_trace(&t, args.output, &o, args.quiet, &err);

@@ -116,7 +116,7 @@ static int load(struct tl *tl, const struct gpubpf_module *m, const struct join_
 	struct tl_event *e;
 	int rc;
 
-	if (m->flags & GPUBPF_MODULE_UNLOADED)
+	if (m->flags & GPUBPF_MODULE_UNLOADED || !session->proc)
 		return 0;
 	p = tl__proc(tl, session->proc, &rc);
 	if (!p)

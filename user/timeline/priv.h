@@ -40,6 +40,7 @@ struct tl_tracks {
 };
 
 #define TL_NO_TRACK UINT32_MAX
+#define TL_TRACKS_MAX (1u << 24) /* as many as a trace has numbers for; more is a hostile file */
 /* Its number; TL_NO_TRACK: no memory. The name is copied; may be NULL with pid or tid. */
 uint32_t tl_tracks__add(struct tl_tracks *t, enum tl_track_kind kind, uint32_t parent, const char *name);
 /* R44: 0, or -EINVAL when a parent is missing, comes after its child or is its own ancestor. */
@@ -50,7 +51,7 @@ void tl_tracks__clear(struct tl_tracks *t);
 #define TL_ROWS_MAX 64
 struct tl_rows {
 	uint32_t track; /* the first row's */
-	unsigned n;
+	unsigned n, room;
 	struct {
 		uint32_t track;
 		uint64_t busy_until;

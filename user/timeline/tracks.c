@@ -94,6 +94,8 @@ uint32_t tl_tracks__add(struct tl_tracks *t, enum tl_track_kind kind, uint32_t p
 	struct tl_track *k;
 	char *safe = NULL;
 
+	if (t->n >= TL_TRACKS_MAX)
+		return TL_NO_TRACK;
 	if (t->n == t->room) {
 		size_t room = t->room ? t->room * 2 : 64;
 		struct tl_track *grown = realloc(t->track, room * sizeof(*grown));
@@ -140,20 +142,29 @@ void tl_tracks__clear(struct tl_tracks *t)
 
 /* ---- Rows ---- */
 
+static int add_row(struct tl_rows *r, uint32_t track)
+{
+	if (r->n == r->room) {
+		unsigned room = r->room ? r->room * 4 : 1;
+		void *grown = realloc(r->row, room * sizeof(*r->row));
+
+		if (!grown)
+			return -ENOMEM;
+		r->row = grown;
+		r->room = room;
+	}
+	r->row[r->n].busy_until = 0;
+	r->row[r->n++].track = track;
+	return 0;
+}
+
 uint32_t tl_rows__place(struct tl *tl, struct tl_rows *r, uint64_t start, uint64_t end, int *rc)
 {
 	unsigned i = 0;
 
-	*rc = 0;
-	if (!r->row) {
-		r->row = calloc(TL_ROWS_MAX, sizeof(*r->row));
-		if (!r->row) {
-			*rc = -ENOMEM;
-			return TL_NO_TRACK;
-		}
-		r->row[0].track = r->track;
-		r->n = 1;
-	}
+	*rc = r->n ? 0 : add_row(r, r->track);
+	if (*rc)
+		return TL_NO_TRACK;
 	while (i < r->n && r->row[i].busy_until > start)
 		i++;
 	if (i == r->n) {
@@ -168,11 +179,10 @@ uint32_t tl_rows__place(struct tl *tl, struct tl_rows *r, uint64_t start, uint64
 		else
 			snprintf(name, sizeof(name), "thread %u, overlapping %u", first->tid, i + 1);
 		track = tl_tracks__add(&tl->tracks, TL_LANE, r->track + 1, name);
-		if (track == TL_NO_TRACK) {
+		if (track == TL_NO_TRACK || add_row(r, track)) {
 			*rc = -ENOMEM;
 			return TL_NO_TRACK;
 		}
-		r->row[r->n++].track = track;
 	}
 	r->row[i].busy_until = end;
 	return r->row[i].track;
@@ -188,5 +198,5 @@ void tl_rows__clear(struct tl_rows *r)
 {
 	free(r->row);
 	r->row = NULL;
-	r->n = 0;
+	r->n = r->room = 0;
 }
