@@ -98,11 +98,12 @@ static uint8_t *put_arg(uint8_t *p, const struct tl_arg *a)
 /* tl->buf holds the body from HEAD_MAX to `end`; puts the packet's head right in front of it. */
 static int put_event(struct tl *tl, uint64_t timestamp, const uint8_t *end)
 {
-	uint8_t *body = tl->buf + HEAD_MAX, head[HEAD_MAX], *p = head;
-	uint64_t n = (uint64_t)(end - body), inner = varint_size(n);
+	uint8_t *body = tl->buf + HEAD_MAX, *first, *p;
+	uint64_t n = (uint64_t)(end - body), packet = 1 + varint_size(timestamp) + 4 + 1 + varint_size(n) + n;
 
+	p = first = body - (1 + varint_size(packet) + packet - n);
 	*p++ = TAG1(1, 2);
-	p = put_varint(p, 1 + varint_size(timestamp) + 4 + 1 + inner + n);
+	p = put_varint(p, packet);
 	*p++ = TAG1(8, 0);
 	p = put_varint(p, timestamp);
 	*p++ = TAG1(10, 0);
@@ -110,9 +111,8 @@ static int put_event(struct tl *tl, uint64_t timestamp, const uint8_t *end)
 	*p++ = TAG1(13, 0);
 	*p++ = SEQ_NEEDS;
 	*p++ = TAG1(11, 2);
-	p = put_varint(p, n);
-	memcpy(body - (p - head), head, (size_t)(p - head));
-	return tl__put(tl, body - (p - head), (size_t)(n + (uint64_t)(p - head)));
+	put_varint(p, n);
+	return tl__put(tl, first, (size_t)(end - first));
 }
 
 static inline uint8_t *put_track(const struct tl *tl, uint8_t *p, unsigned type, uint32_t track)
