@@ -27,7 +27,7 @@ LD_LIBRARY_PATH=$SIM SIMCUDA_FAST=1 SIMCUDA_DO=cuLaunchKernel:heldin:20 "$GPUBPF
 	>"$T/out" 2>"$T/err" && captures="$captures locks" || not_ok export_record_locks "$(cat "$T/err")"
 LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --cupti nvtx,external,sync,memory,overhead,unified-memory,latency -o "$T/kinds" -- "$SIM/annotated" --launches 60 --nvtx 50 --external 40 \
 	>"$T/out" 2>"$T/err" && captures="$captures kinds" || not_ok export_record_kinds "$(cat "$T/err")"
-"$GPUBPF" record -q --no-shim --stacks --stacks-every 1 -o "$T/stacked" -- env LD_LIBRARY_PATH="$SIM" "$SIM/launchloop" --launches 20 >"$T/out" 2>"$T/err" &&
+LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --no-shim --stacks --stacks-every 1 -o "$T/stacked" -- "$SIM/launchloop" --launches 20 >"$T/out" 2>"$T/err" &&
 	captures="$captures stacked" || not_ok export_record_stacks "$(cat "$T/err")"
 
 # ---- One description ----
