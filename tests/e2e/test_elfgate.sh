@@ -103,7 +103,7 @@ agree() # FILE
 	[ "$want" = "$got" ] || echo "$1: versions: $want / $got"
 }
 printf 'needed = any\n' >"$T/none.profile"
-bad=$(for f in "$libc" "$GPUBPF" /bin/ls /bin/tar /usr/bin/gcc; do agree "$f"; done 2>&1)
+bad=$(for f in "$libc" "$SIM/libcupti.so.13" /bin/ls /bin/tar /usr/bin/gcc; do agree "$f"; done 2>&1)
 check elfgate_agrees_with_readelf "" "$bad"
 
 run --profile host "$GPUBPF"

@@ -22,7 +22,7 @@ sum() # NAME SECTION COLUMN [PATTERN]: over all blocks; the column by its name
 }
 
 # ---- The truth: the demo says itself what it did. ----
-top demo -i 0.2 -- sh -c "exec '$SIM/demo' --steps 400 >'$T/demo.said'"
+top demo -i 0.2 -- sh -c "exec '$SIM/demo' --steps 2000 >'$T/demo.said'"
 check demo_status 0 $?
 said()
 {
