@@ -332,6 +332,9 @@ static void forks(void)
 	fake_launch("kernel", now_ns());
 	p = fork();
 	if (p == 0) {
+		/* the parent's worker may have had them */
+		pthread_mutex_init(&got.lock, NULL);
+		pthread_mutex_init(&fake.lock, NULL);
 		got_begin();
 		t_bad = 0;
 		fake.log[0] = 0;
