@@ -97,6 +97,16 @@ idle_on_cpu()
 }
 idle_on_cpu
 
+idle_names_who_called()
+{
+	local bad=()
+	LATENCY="--latency --stacks --stacks-every 1" idling called sleep 5
+	"$GPUBPF" latency -n 1 "$T/called" | grep -A4 ' cuLaunchKernel was entered: launch delay' | grep -q ' main (idler.c:' || bad+=('text')
+	"$GPUBPF" latency --json -n 1 "$T/called" | jq -e '.idle_stories[0].next.stack.frames[0].function == "main"' >/dev/null || bad+=('json')
+	result idle_names_who_called "${bad[@]}"
+}
+idle_names_who_called
+
 # A thread that must share its processor.
 idle_runqueue()
 {

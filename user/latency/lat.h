@@ -287,6 +287,8 @@ void lat_stacks__free(struct lat_stacks *s);
 int latency_stacks_text(struct latency *l, FILE *f, bool color);
 int latency_stack_story(const struct latency *l, const struct lat_pick *p, FILE *f);
 json_t *latency_stack_json(const struct latency *l, const struct lat_pick *p); /* NULL: it has none */
+/* The same of a call that the join has. */
+struct lat_pick lat_pick_of_call(const struct join_host_call *c);
 /* Lines "main;a;b;entry point NUMBER": calls, or ns inside those that were measured. */
 int latency_folded(struct latency *l, bool time, FILE *f);
 

@@ -52,9 +52,11 @@ static json_t *segment(const struct latency *l, const struct idle_gap *g, const 
 static json_t *next(const struct latency *l, const struct idle_gap *g, const struct idle_thread *th)
 {
 	struct join_activity a;
-	json_t *o = json_object();
+	json_t *o = json_object(), *stack;
+	struct lat_pick call;
 
 	join__activity(l->in.join, g->after, &a);
+	call = lat_pick_of_call(&a.call);
 	json_object_set_new(o, "pid", json_integer(th->tgid));
 	json_object_set_new(o, "tid", json_integer(th->tid));
 	json_object_set_new(o, "process", json_safe_string(th->proc->comm));
@@ -62,6 +64,9 @@ static json_t *next(const struct latency *l, const struct idle_gap *g, const str
 	json_object_set_new(o, "entry_ns", since(a.call.entry, g));
 	json_object_set_new(o, "return_ns", a.call.has_return ? since(a.call.ret, g) : json_null());
 	json_object_set_new(o, "delay_ns", json_integer((json_int_t)(a.start - a.call.entry)));
+	stack = latency_stack_json(l, &call);
+	if (stack)
+		json_object_set_new(o, "stack", stack);
 	return o;
 }
 

@@ -60,9 +60,10 @@ static void segment(const struct telling *t, const struct idle_segment *s, FILE 
 	fprintf(f, "%s\n", s->shared ? " (shared by overlap: only some of it is in the gap)" : "");
 }
 
-static void ending_call(const struct telling *t, FILE *f)
+static int ending_call(const struct telling *t, FILE *f)
 {
 	const struct join_host_call *c = &t->after.call;
+	struct lat_pick call = lat_pick_of_call(c);
 	char b[FMT_NUM], d[FMT_NUM];
 
 	if (c->entry >= t->g->start) {
@@ -74,24 +75,25 @@ static void ending_call(const struct telling *t, FILE *f)
 			latency__api_name(t->l, lat_api_of(t->l, c)), fmt_ns(b, t->g->start - c->entry),
 			fmt_ns(d, t->after.start - c->entry));
 	}
-	/* a stack of that call, where the capture has one, belongs here: its thread is t->th, its entry c->entry */
+	return latency_stack_story(t->l, &call, f);
 }
 
-static void time_line(const struct telling *t, FILE *f)
+static int time_line(const struct telling *t, FILE *f)
 {
 	const struct idle_story *st = t->st;
 	char b[FMT_NUM];
 	bool told = false;
+	int rc = 0;
 
 	for (unsigned i = 0; i < st->nsegments; i++) {
 		if (!told && st->segment[i].from >= t->after.call.entry) {
-			ending_call(t, f);
+			rc = ending_call(t, f);
 			told = true;
 		}
 		segment(t, &st->segment[i], f);
 	}
 	if (!told)
-		ending_call(t, f);
+		rc = ending_call(t, f);
 	if (st->others)
 		fprintf(f, "    %20s%" PRIu64 " shorter pieces of time, %s, are left out\n", "", st->others,
 			fmt_ns(b, st->others_ns));
@@ -101,12 +103,13 @@ static void time_line(const struct telling *t, FILE *f)
 			fmt_ns(b, t->g->ready - t->g->tail));
 	}
 	if (t->g->end <= t->g->ready)
-		return;
+		return rc;
 	at(t, t->g->ready, f);
 	fprintf(f, "%s: %s\n",
 		t->g->why == IDLE_SUBMISSION ? "submission"
 					     : "on its way to the start; its return was not recorded",
 		fmt_ns(b, t->g->end - t->g->ready));
+	return rc;
 }
 
 static int story(const struct latency *l, const struct idle_story *st, FILE *f)
@@ -133,9 +136,9 @@ static int story(const struct latency *l, const struct idle_story *st, FILE *f)
 	fputs("ended on the GPU: ", f);
 	rc = put_activity(l, t.g->before, f);
 	fputc('\n', f);
-	if (t.th)
-		time_line(&t, f);
-	else
+	if (t.th && !rc)
+		rc = time_line(&t, f);
+	else if (!t.th)
 		fprintf(f, "    %20s%s\n", "", lat_idle_text(l, (enum idle_cause)t.g->why, 0, words));
 	at(&t, t.g->end, f);
 	fputs("started on the GPU: ", f);

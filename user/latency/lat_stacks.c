@@ -286,6 +286,13 @@ static const struct stack_call *of_pick(const struct latency *l, const struct la
 					: NULL;
 }
 
+struct lat_pick lat_pick_of_call(const struct join_host_call *c)
+{
+	return (struct lat_pick){
+		.tgid = c->proc->tgid, .tid = c->tid, .entry = c->entry, .of_shim = c->of_shim
+	};
+}
+
 int latency_stack_story(const struct latency *l, const struct lat_pick *p, FILE *f)
 {
 	const struct stack_call *call = of_pick(l, p);

@@ -66,7 +66,9 @@ for method in $methods; do
 			held=$((named ? 0 : 4)) over=6 others=0
 			grep -q 'does not tell interrupts from threads' /tmp/inspect || held=0
 		fi
-		if [ $held -ge 4 ] && [ $over -ge 6 ] && [ $others = 0 ]; then
+		# an interrupt that is no timer's, or early by more than is taken for its own, blames nobody: that is right, too
+		blamed=$(grep 'api=cuStreamDestroy_v2 ' /tmp/waits | grep -c 'waker_tid=')
+		if [ $held -ge 4 ] && [ $((over + others)) -ge 6 ] && [ $others -le 2 ] && [ $blamed = 0 ]; then
 			echo "ok record demo --latency: who ended waits in futexes"
 		else
 			head -n 20 /tmp/waits | sed 's/^/# /'
