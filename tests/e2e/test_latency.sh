@@ -17,7 +17,21 @@ doing() # NAME WHAT:N COMMAND…
 	# beside each call of cuLaunchKernel, the breakdown that came before it
 	jq -c -s '[range(1; length) as $i | select(.[$i].api == "cuLaunchKernel" and .[$i - 1].record == "latency" and
 		.[$i - 1].t_entry_ns == .[$i].t_entry_ns and .[$i - 1].t_return_ns == .[$i].t_return_ns) | .[$i - 1]]' \
-		"$T/$name.json" >"$T/$name.launches"
+		"$T/$name.json" >"$T/$name.all"
+	whole "$name"
+}
+
+# Some virtual machines show BPF nothing of what happens while process 1 runs. A launch that came back from it lacks that
+# switch, says so, and has the time before it as unaccounted; what it did is compared for the others.
+whole() # NAME: $T/NAME.{all,do} to $T/NAME.{launches,did}; one call at most is left out
+{
+	jq -r '.[] | select(.call.missed_switches > 0) | "\(.t_entry_ns) \(.t_return_ns) \(.call.ns.unaccounted)"' \
+		"$T/$1.all" >"$T/$1.missed"
+	jq -c '[.[] | select(.call.missed_switches == 0)]' "$T/$1.all" >"$T/$1.launches"
+	awk 'FILENAME == ARGV[1] { from[NR] = $1; to[NR] = $2; n = NR; next }
+		{ for (i = 1; i <= n; i++) if ($4 >= from[i] && $4 <= to[i]) next; print }' "$T/$1.missed" "$T/$1.do" >"$T/$1.did"
+	[ ! -s "$T/$1.missed" ] ||
+		check "$1_missed_is_unaccounted" "1 of 1" "$(awk '$3 > 0 { n++ } END { printf "%d of %d", n, NR }' "$T/$1.missed")"
 }
 
 part() # NAME JQ-PATH: the sum over all launches
@@ -27,7 +41,7 @@ part() # NAME JQ-PATH: the sum over all launches
 
 truth() # NAME AWK-EXPRESSION over $5 wall, $6 cpu, $7 delay, $8 minflt, $9 majflt
 {
-	awk "{ s += $2 } END { printf \"%.0f\", s }" "$T/$1.do"
+	awk "{ s += $2 } END { printf \"%.0f\", s }" "$T/$1.did"
 }
 
 near() # TEST WANTED GOT: within 10 %
@@ -43,7 +57,7 @@ near() # TEST WANTED GOT: within 10 %
 for pair in sleep:sleep poll:poll futex:futex read:other ioctl:ioctl faultwait:page_fault; do
 	what=${pair%:*} cause=${pair#*:}
 	doing "$what" "$what:20"
-	check "${what}_each_call" $LAUNCHES "$(jq length "$T/$what.launches")"
+	check "${what}_each_call" $LAUNCHES "$(jq length "$T/$what.all")"
 	near "${what}_is_$cause" "$(truth "$what" '$5 - $6 - $7')" "$(part "$what" ".ns.$cause")"
 done
 check ioctl_device 136 "$(jq -r '.[0].call.ioctl_major' "$T/ioctl.launches")"
@@ -97,11 +111,13 @@ else
 		"$GPUBPF" record -q -f --no-shim --latency -o "$T/quota.gpubpf" -- \
 		sh -c "echo \$\$ >$quota/cgroup.procs && exec '$SIM/launchloop' --launches 4" >/dev/null 2>"$T/quota.err"
 	"$GPUBPF" inspect --records --json "$T/quota.gpubpf" | jq -c -s '[.[] | select(.record == "latency")]' >"$T/quota.launches"
+	cp "$T/quota.do" "$T/quota.did"
 	throttled=$(sed -n 's/^throttled_time //p; s/^throttled_usec \(.*\)/\1000/p' $quota/cpu.stat)
-	near throttled "$(truth quota '$5 - $6')" "$(part quota '.ns | .throttled + .runqueue')"
+	near throttled "$(truth quota '$5 - $6')" "$(part quota '.ns | .throttled + .runqueue + .unaccounted')"
 	# A thread that is allowed again may have to wait for others that run: that is counted as throttled too, and only that.
 	if awk -v clock="$throttled" -v off="$(truth quota '$5 - $6')" -v got="$(part quota .ns.throttled)" \
-		'BEGIN { exit !(clock > 0 && got >= 0.9 * clock && got <= 1.1 * (off > clock ? off : clock)) }'; then
+		-v missed="$(part quota .ns.unaccounted)" \
+		'BEGIN { exit !(clock > 0 && got + missed >= 0.9 * clock && got <= 1.1 * (off > clock ? off : clock)) }'; then
 		ok throttled_by_the_groups_clock
 	else
 		not_ok throttled_by_the_groups_clock "the group's clock has $throttled, the thread $(part quota .ns.throttled)"
