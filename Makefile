@@ -158,10 +158,14 @@ $(B)/asan/tests/unit/%: $(B)/asan/tests/unit/%.o $(B)/asan/libgpubpf.a
 
 asan: $(ASAN_TESTS) $(B)/asan/gpubpf ## build the unit tests and the program with ASan and UBSan, in $(B)/asan
 
+# For a make that nobody told how many jobs to run. Whoever did has a job server, or set one job at a time with JOBS=1.
+JOBS ?= $(shell nproc)
+in-parallel = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
 # The tools are looked for when make starts, so what deps.sh brings is seen by a make of its own.
 test: ## install what is missing, build, run the unit tests (bare and sanitized) and the end-to-end tests; ONLY=WORD
 	@packaging/deps.sh test
-	@$(MAKE) --no-print-directory test-run
+	@$(MAKE) --no-print-directory $(in-parallel) test-run
 
 test-run: $(B)/gpubpf $(TESTS) $(ASAN_TESTS) $(B)/asan/gpubpf $(TEST_NEEDS) ## the same without looking for packages
 	@B='$(B)' GPUBPF='$(B)/gpubpf' SIM='$(B)/sim' CC='$(CC)' ONLY='$(ONLY)' \
@@ -177,7 +181,7 @@ test-clang: ## build everything once more with clang, in $(B)/clang
 
 demo: ## install what is missing, build, record and report the demo workload
 	@packaging/deps.sh build
-	@$(MAKE) --no-print-directory demo-run
+	@$(MAKE) --no-print-directory $(in-parallel) demo-run
 
 demo-run: $(B)/gpubpf
 	@B='$(B)' CC='$(CC)' packaging/demo.sh

@@ -9,6 +9,7 @@
 #
 # A program that crashes, hangs, ends with another status than its lines say or prints no line is a failure.
 set -u
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 B=${B:-build/$(uname -m)}
 GPUBPF=${GPUBPF:-$B/gpubpf}

@@ -3,12 +3,12 @@
 # timeout: 1200
 # The Makefile's own promises: help, installation, the tarball (whole, small, reproducible, self-contained).
 . tests/e2e/lib.sh
-unset MAKEFLAGS MAKELEVEL MFLAGS
+jobs=-j$(nproc)
 export SOURCE_DATE_EPOCH=1700000000
 
 run_make()
 {
-	make --no-print-directory ${CC:+CC="$CC"} B="$B" "$@" >"$T/make.out" 2>&1 </dev/null || {
+	make --no-print-directory $jobs ${CC:+CC="$CC"} B="$B" "$@" >"$T/make.out" 2>&1 </dev/null || {
 		sed 's/^/# /' "$T/make.out" | tail -n 20
 		return 1
 	}
@@ -62,7 +62,7 @@ tarball_is_reproducible()
 	first=$(echo "$B"/dist/gpubpf-*.tar.gz)
 	mkdir -p "$T/elsewhere/deeper"
 	tar --exclude=./build --exclude=./.git -cf - . | tar -xf - -C "$T/elsewhere/deeper"
-	(cd "$T/elsewhere/deeper" && umask 077 && make --no-print-directory ${CC:+CC="$CC"} B=out dist) >"$T/make.out" 2>&1 || {
+	(cd "$T/elsewhere/deeper" && umask 077 && make --no-print-directory $jobs ${CC:+CC="$CC"} B=out dist) >"$T/make.out" 2>&1 || {
 		sed 's/^/# /' "$T/make.out" | tail -n 20
 		bad+=('make dist of a copy failed')
 	}
@@ -142,7 +142,7 @@ tarball_of_the_other_architecture()
 		echo "skip $1: qemu-$other-static"
 		return
 	}
-	env -u CC make --no-print-directory ARCH=$other B="$B/cross/$other" CROSS_COMPILE=$other-linux-gnu- \
+	env -u CC make --no-print-directory $jobs ARCH=$other B="$B/cross/$other" CROSS_COMPILE=$other-linux-gnu- \
 		DOC_PROGRAM="$GPUBPF" dist >"$T/make.out" 2>&1 </dev/null || {
 		sed 's/^/# /' "$T/make.out" | tail -n 20
 		bad+=("make ARCH=$other dist failed")
