@@ -9,6 +9,9 @@
  * standard error.
  * CUPTIBARE_NEXT names an injection library that is loaded as well, so that one process can be watched by either in turn.
  * CUPTIBARE_POOL sets how many buffers on the device CUPTI may have.
+ *
+ * With "calls" it also says, at the end of each round, what its callbacks took in place, between CUPTI and the driver, and
+ * how much of that was the look at the clock: what no callback that knows when a launch began and ended can be below.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -32,6 +35,10 @@ static struct {
 	uint32_t correlation;
 } calls[CALLS];
 static volatile unsigned n_calls;
+static uint64_t began, began_ticks;
+static struct {
+	uint64_t n, clock, whole; /* ticks */
+} took[2];                        /* at entry, at return */
 
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -67,35 +74,68 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
+
 static void CUPTIAPI on_call(void *arg, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
+	uint64_t first = ticks(), second, t = now();
 	const CUpti_CallbackData *d = data;
-	unsigned i = n_calls % CALLS;
+	unsigned i = n_calls % CALLS, leaves = d->callbackSite != CUPTI_API_ENTER;
 
+	second = ticks();
 	(void)arg;
 	(void)domain;
 	(void)id;
-	if (d->callbackSite == CUPTI_API_ENTER) {
-		calls[i].start = now();
-		return;
+	if (leaves) {
+		calls[i].end = t;
+		calls[i].correlation = d->correlationId;
+		n_calls++;
+	} else {
+		calls[i].start = t;
 	}
-	calls[i].end = now();
-	calls[i].correlation = d->correlationId;
-	n_calls++;
+	took[leaves].n++;
+	took[leaves].clock += second - first;
+	took[leaves].whole += ticks() - first;
 }
 
 static int with_calls(void)
 {
+	took[0] = took[1] = (__typeof__(took[0])){ 0 };
+	began = now();
+	began_ticks = ticks();
 	return cuptiSubscribe(&subscriber, on_call, NULL) ||
 	       cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 				   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) ||
 	       on();
 }
 
+static void say_what_it_took(void)
+{
+	uint64_t passed = ticks() - began_ticks;
+	double ns = passed ? (double)(now() - began) / (double)passed : 0;
+
+	for (int i = 0; i < 2 && passed; i++) {
+		double n = took[i].n ? (double)took[i].n : 1;
+
+		fprintf(stderr, "cuptibare: at %s %.1f ns, %.1f of it the clock, %lu times\n",
+			i ? "return" : "entry", (double)took[i].whole * ns / n,
+			(double)took[i].clock * ns / n, took[i].n);
+	}
+}
+
 static int off(void)
 {
 	if (subscriber && cuptiUnsubscribe(subscriber))
 		return 1;
+	if (subscriber)
+		say_what_it_took();
 	subscriber = NULL;
 	return cuptiActivityFlushAll(0) || cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ||
 	       cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);

@@ -70,8 +70,9 @@ class Program:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             print("not ok: the program does not end; where its threads are:")
-            subprocess.run(["sh", "-c", f"head -n 1 /proc/{self.process.pid}/task/*/wchan; {os.environ.get('GDB', 'gdb')} -batch -p "
-                            f"{self.process.pid} -ex 'thread apply all bt'"], check=False)
+            stacks = os.environ.get("EU_STACK", "eu-stack")
+            subprocess.run(["sh", "-c", f"head -n 1 /proc/{self.process.pid}/task/*/wchan; {stacks} -m -p {self.process.pid}"],
+                           check=False)
             self.process.kill()
             self.process.wait()
         self.control.close()
