@@ -28,14 +28,8 @@ static void value(struct obuf *o, const struct tcol *c, const struct tcell *cell
 	case TCOL_HEX:
 		obuf__hex(o, cell->v.n);
 		break;
-	case TCOL_BOOL:
-		obuf__string(o, cell->v.n ? "true" : "false");
-		break;
-	case TCOL_SIGNED:
-		obuf__i64(o, (int64_t)cell->v.n);
-		break;
 	default:
-		obuf__u64(o, cell->v.n);
+		obuf__cell(o, c, cell);
 	}
 }
 

@@ -134,3 +134,17 @@ void obuf__csv(struct obuf *o, const char *safe)
 	else
 		obuf__string(o, safe);
 }
+
+void obuf__cell(struct obuf *o, const struct tcol *c, const struct tcell *cell)
+{
+	switch (c->type) {
+	case TCOL_BOOL:
+		obuf__string(o, cell->v.n ? "true" : "false");
+		break;
+	case TCOL_SIGNED:
+		obuf__i64(o, (int64_t)cell->v.n);
+		break;
+	default:
+		obuf__u64(o, cell->v.n);
+	}
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "export/export.h"
+#include "export/tables.h"
 
 struct obuf {
 	struct export_out *out;
@@ -30,5 +31,7 @@ void obuf__hex(struct obuf *o, uint64_t v); /* 0x… */
 const char *obuf__safe(struct obuf *o, const char *s);
 void obuf__json(struct obuf *o, const char *safe); /* in quotes */
 void obuf__csv(struct obuf *o, const char *safe);
+/* A truth value or a number in decimal, as JSON and CSV both write it. */
+void obuf__cell(struct obuf *o, const struct tcol *c, const struct tcell *cell);
 
 #endif

@@ -32,44 +32,25 @@ static struct lat_kernel *add(struct latency *l)
 	return k;
 }
 
-struct raw_key {
-	struct launch_key key;
-	uint64_t number;
-};
-
 void lat_kernels__begin(struct latency *l)
 {
-	hmap__clear(&l->raw);
-	hmap__init(&l->raw, sizeof(struct launch_key), sizeof(struct raw_key));
+	launch_numbers__begin(&l->raw);
 }
 
 int lat_kernel__number(struct latency *l, const struct view *v, uint32_t *ref, bool *first)
 {
-	struct launch_key key;
-	struct raw_key *there;
+	const struct launch_number *there;
 	struct lat_kernel *k;
-	size_t before;
-	int rc;
+	int rc = launch_numbers__put(&l->raw, l->names, v, &there, first);
 
 	*ref = 0;
-	*first = false;
-	if (v->c->depth || v->p->api->cls != API_LAUNCH)
-		return 0;
-	rc = launch_key__of(&key, l->names, v);
-	if (rc)
+	if (rc || !there)
 		return rc;
-	before = l->raw.n;
-	there = hmap__put(&l->raw, &key);
-	if (!there)
-		return -ENOMEM;
-	*first = l->raw.n != before;
-	if (*first)
-		there->number = before;
 	if (*first && !l->again) {
 		k = add(l);
 		if (!k)
 			return -ENOMEM;
-		k->key = key;
+		k->key = there->key;
 	}
 	*ref = there->number < l->nkernels ? (uint32_t)there->number + 1 : 0;
 	return 0;

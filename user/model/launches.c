@@ -178,6 +178,37 @@ int launch_key__of(struct launch_key *k, struct names *names, const struct view 
 	return rc;
 }
 
+void launch_numbers__begin(struct hmap *seen)
+{
+	hmap__clear(seen);
+	hmap__init(seen, sizeof(struct launch_key), sizeof(struct launch_number));
+}
+
+int launch_numbers__put(struct hmap *seen, struct names *names, const struct view *v,
+			const struct launch_number **there, bool *first)
+{
+	struct launch_key key;
+	struct launch_number *n;
+	size_t before = seen->n;
+	int rc;
+
+	*there = NULL;
+	*first = false;
+	if (v->c->depth || v->p->api->cls != API_LAUNCH)
+		return 0;
+	rc = launch_key__of(&key, names, v);
+	if (rc)
+		return rc;
+	n = hmap__put(seen, &key);
+	if (!n)
+		return -ENOMEM;
+	*first = seen->n != before;
+	if (*first)
+		n->number = before;
+	*there = n;
+	return 0;
+}
+
 int launches__call(struct launches *l, struct names *names, const struct view *v)
 {
 	struct launch_key key;

@@ -47,6 +47,17 @@ struct launches {
 
 /* The key of a launch, as known now. 0 or -ENOMEM. */
 int launch_key__of(struct launch_key *k, struct names *names, const struct view *v);
+
+/* Launch keys as they came. A key's number is how many others came before it: the same in each pass over a capture. */
+struct launch_number {
+	struct launch_key key;
+	uint64_t number;
+};
+void launch_numbers__begin(struct hmap *seen); /* cleared first */
+/* *there is NULL for what is no launch made by the application; *first: the key was not there before. 0 or -ENOMEM. */
+int launch_numbers__put(struct hmap *seen, struct names *names, const struct view *v,
+			const struct launch_number **there, bool *first);
+
 /* Resolves what can be resolved now. 0 or the name's number; the handle's value and process where there is none. */
 uint32_t launch_key__resolve(struct launch_key *k, uint64_t *handle, struct proc **proc);
 

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "util/err.h"
+#include "util/file.h"
 
 #define BLOCK (256u << 10)
 
@@ -26,21 +27,6 @@ struct tl_out {
 	size_t n;
 	uint8_t block[BLOCK], packed[BLOCK];
 };
-
-static int write_whole(int fd, const uint8_t *b, size_t n)
-{
-	while (n) {
-		ssize_t put = write(fd, b, n);
-
-		if (put < 0 && errno != EINTR)
-			return -errno;
-		if (put > 0) {
-			b += put;
-			n -= (size_t)put;
-		}
-	}
-	return 0;
-}
 
 /* Beside the file, or beside what a link of that name points to. */
 static int open_file(struct tl_out *o, const char *path)
@@ -113,14 +99,14 @@ static int pack(struct tl_out *o, const uint8_t *b, size_t n, int flush)
 		z = deflate(&o->z, flush);
 		if (z == Z_STREAM_ERROR)
 			return -EIO;
-		rc = write_whole(o->fd, o->packed, sizeof(o->packed) - o->z.avail_out);
+		rc = file_write_fd(o->fd, o->packed, sizeof(o->packed) - o->z.avail_out);
 	} while (!rc && !o->z.avail_out);
 	return rc;
 }
 
 static int pass_on(struct tl_out *o, const uint8_t *b, size_t n)
 {
-	return o->gzip ? pack(o, b, n, Z_NO_FLUSH) : write_whole(o->fd, b, n);
+	return o->gzip ? pack(o, b, n, Z_NO_FLUSH) : file_write_fd(o->fd, b, n);
 }
 
 int tl_out__write(void *out, const void *bytes, size_t n)

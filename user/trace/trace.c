@@ -7,11 +7,6 @@
 
 #include "util/err.h"
 
-struct raw_key {
-	struct launch_key key;
-	uint64_t number;
-};
-
 static struct trace_kernel *add_kernel(struct trace *t)
 {
 	if (t->nkernels == t->kernel_room) {
@@ -27,33 +22,20 @@ static struct trace_kernel *add_kernel(struct trace *t)
 	return &t->kernel[t->nkernels++];
 }
 
-/* A key's number is how many came before it: the same in each pass. *number is SIZE_MAX for what is no launch. */
+/* *number is SIZE_MAX for what is no launch. */
 static int number_of(struct trace *t, struct names *names, const struct view *v, size_t *number)
 {
-	struct launch_key key;
-	struct raw_key *there;
-	size_t before = t->raw.n;
-	int rc;
+	const struct launch_number *there;
+	bool first;
+	int rc = launch_numbers__put(&t->raw, names, v, &there, &first);
 
-	*number = SIZE_MAX;
-	if (v->c->depth || v->p->api->cls != API_LAUNCH)
-		return 0;
-	rc = launch_key__of(&key, names, v);
-	if (rc)
-		return rc;
-	there = hmap__put(&t->raw, &key);
-	if (!there)
-		return -ENOMEM;
-	if (t->raw.n != before)
-		there->number = before;
-	*number = there->number;
-	return 0;
+	*number = there ? there->number : SIZE_MAX;
+	return rc;
 }
 
 static void begin_numbers(struct trace *t)
 {
-	hmap__clear(&t->raw);
-	hmap__init(&t->raw, sizeof(struct launch_key), sizeof(struct raw_key));
+	launch_numbers__begin(&t->raw);
 	t->work = 0;
 }
 
@@ -89,7 +71,7 @@ static int first_call(const struct view *v, void *arg)
 		k = add_kernel(t);
 		if (!k)
 			return -ENOMEM;
-		memcpy(&k->key, &((struct raw_key *)hmap__at(&t->raw, number))->key, sizeof(k->key));
+		memcpy(&k->key, &((struct launch_number *)hmap__at(&t->raw, number))->key, sizeof(k->key));
 	}
 	t->kernel[number].calls += v->thread->selected;
 	return 0;

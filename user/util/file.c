@@ -83,8 +83,10 @@ const char *file_temporary_folder(size_t *at)
 	return NULL;
 }
 
-static int write_whole(int fd, const char *b, size_t n)
+int file_write_fd(int fd, const void *buf, size_t n)
 {
+	const char *b = buf;
+
 	while (n) {
 		ssize_t put = write(fd, b, n);
 
@@ -109,7 +111,7 @@ static int write_beside(const char *path, const void *buf, size_t n)
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	e = write_whole(fd, buf, n);
+	e = file_write_fd(fd, buf, n);
 	if (!e && fsync(fd))
 		e = -errno;
 	if (close(fd) && !e)
@@ -133,7 +135,7 @@ int file_write_all(const char *path, const void *buf, size_t n)
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	e = write_whole(fd, buf, n);
+	e = file_write_fd(fd, buf, n);
 	if (close(fd) && !e)
 		e = -errno;
 	return e;

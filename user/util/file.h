@@ -14,6 +14,9 @@ int file_read_all(const char *path, size_t max, char **buf, size_t *n);
 /* The first line without its newline into `out`; 0 or a negative errno. */
 int file_read_line(const char *path, char *out, size_t size);
 
+/* All of n bytes to a descriptor. 0 or a negative errno. */
+int file_write_fd(int fd, const void *buf, size_t n);
+
 /*
  * Writes n bytes. A regular file is there under its name only when it is whole; to what is none (a pipe, a device) they
  * are written as they are. 0 or a negative errno.
