@@ -21,6 +21,7 @@
  * of WALL it was blocked.
  */
 #include "sim.h"
+#include "usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,6 @@
 #include <unistd.h>
 
 #define PAGE 4096u
-#define READ_NS 500000
 #define SETTLE_MS 5 /* until another thread is blocked where it should be */
 
 struct helper {
@@ -55,11 +55,6 @@ struct helper {
 	_Atomic uint32_t turn;
 	CUcontext ctx;
 	struct helper *other;
-};
-
-struct usage {
-	uint64_t t, cpu, delay;
-	struct rusage ru;
 };
 
 static struct deed {
@@ -79,42 +74,6 @@ static void nap(unsigned ms)
 		;
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void usage_try(struct usage *u)
-{
-	char text[96] = "";
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	u->delay = 0;
-	sscanf(text, "%*u %lu", &u->delay);
-	getrusage(RUSAGE_THREAD, &u->ru);
-	u->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	u->t = clock_ns(CLOCK_MONOTONIC);
-}
-
-/* At one moment: a thread that loses its processor between the first and the last of it tries again. */
-static void usage_read(struct usage *u)
-{
-	uint64_t before;
-	int tries = 20;
-
-	do {
-		before = clock_ns(CLOCK_MONOTONIC);
-		usage_try(u);
-	} while (u->t - before > READ_NS && --tries);
-}
-
 static void start(struct helper *h, void *(*fn)(void *), unsigned ms)
 {
 	h->ms = ms;
@@ -126,10 +85,10 @@ static void start(struct helper *h, void *(*fn)(void *), unsigned ms)
 
 static void do_spin(unsigned ms, struct usage *from)
 {
-	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * 1000000;
+	uint64_t end = usage_clock(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * 1000000;
 
 	(void)from;
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+	while (usage_clock(CLOCK_THREAD_CPUTIME_ID) < end)
 		;
 }
 
@@ -260,7 +219,7 @@ static void do_handed(unsigned ms, struct usage *from)
 
 static struct timespec later(clockid_t id, unsigned ms)
 {
-	uint64_t t = clock_ns(id) + (uint64_t)ms * 1000000;
+	uint64_t t = usage_clock(id) + (uint64_t)ms * 1000000;
 
 	return (struct timespec){ .tv_sec = (time_t)(t / 1000000000u), .tv_nsec = (long)(t % 1000000000u) };
 }

@@ -9,6 +9,7 @@
  *   --log FILE        a line for each, by the kernel's own accounting of the thread: WHAT WALL CPU DELAY; DELAY is how
  *                     long it was ready to run and did not
  */
+#include "../simcuda/usage.h"
 #include "drv.h"
 
 #include <fcntl.h>
@@ -21,10 +22,6 @@
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 			  ".visible .entry hold() { // sim-ns: 1000000\nret; }\n";
 
-struct usage {
-	uint64_t t, cpu, delay;
-};
-
 static struct {
 	const char *what;
 	unsigned ms;
@@ -32,29 +29,6 @@ static struct {
 	pthread_barrier_t held;
 	int fds[2];
 } deed = { .what = "none", .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void usage_read(struct usage *u)
-{
-	char text[96] = "";
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	u->delay = 0;
-	sscanf(text, "%*u %lu", &u->delay);
-	u->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	u->t = clock_ns(CLOCK_MONOTONIC);
-}
 
 static void nap(void)
 {
@@ -92,7 +66,7 @@ static void do_it(struct usage *from, struct usage *to)
 	if (strcmp(deed.what, "sleep") == 0) {
 		nap();
 	} else if (strcmp(deed.what, "spin") == 0) {
-		while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - from->cpu < (uint64_t)deed.ms * 1000000)
+		while (usage_clock(CLOCK_THREAD_CPUTIME_ID) - from->cpu < (uint64_t)deed.ms * 1000000)
 			;
 	} else if (strcmp(deed.what, "alloc") == 0) {
 		CK(cuMemAlloc(&p, 4096));
