@@ -67,6 +67,11 @@ report() # CAPTURE JQ-EXPRESSION
 	"$GPUBPF" report --json "$T/$1.gpubpf" | jq -r "$2"
 }
 
+make_scene() # NAME: the capture $T/NAME that lines on standard input describe
+{
+	"$B/tests/tools/mkscene" "$T/$1" || exit 1
+}
+
 wait_for() # SECONDS COMMAND…: until it succeeds
 {
 	local end=$((SECONDS + $1))

@@ -4,14 +4,8 @@
 . tests/e2e/lib.sh
 
 golden=tests/e2e/golden
-scene=$B/tests/tools/mkscene
-[ -x "$scene" ] || { printf 'skip otlp: %s\n' "$scene"; exit 0; }
 start=1700000000000000000 # of the capture, whose own clock shows 1000000 then
 
-make_scene() # NAME: of lines on standard input
-{
-	"$scene" "$T/$1" || exit 1
-}
 { echo "wall $start"; cat "$golden/device.scene"; } | make_scene scene
 { echo "wall $start"; echo alone; cat "$golden/device.scene"; } | make_scene alone
 { echo "wall $start"; cat "$golden/report.scene"; } | make_scene host

@@ -4,14 +4,8 @@
 . tests/e2e/lib.sh
 
 golden=tests/e2e/golden
-scene=$B/tests/tools/mkscene
 export=("$GPUBPF" export)
-[ -x "$scene" ] || { printf 'skip profiles: %s\n' "$scene"; exit 0; }
 
-make_scene() # NAME: of lines on standard input
-{
-	"$scene" "$T/$1" || exit 1
-}
 { echo 'wall 1700000000000000000'; cat "$golden/device.scene"; } | make_scene scene
 make_scene host <"$golden/report.scene"
 { echo alone; cat "$golden/device.scene"; } | make_scene alone

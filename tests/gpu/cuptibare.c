@@ -10,13 +10,15 @@
  * CUPTIBARE_NEXT names an injection library that is loaded as well, so that one process can be watched by either in turn.
  * CUPTIBARE_POOL sets how many buffers on the device CUPTI may have.
  *
- * With "calls" it also says, at the end of each round, what its callbacks took in place, between CUPTI and the driver, and
- * how much of that was the look at the clock: what no callback that knows when a launch began and ended can be below.
+ * With "timed" instead of "calls" it does the same and says, at the end of each round, what that took in place, between
+ * CUPTI and the driver, and how much of it was the look at the clock: what no callback that knows when a launch began and
+ * ended can be below.
  */
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,7 @@ static struct {
 	uint32_t correlation;
 } calls[CALLS];
 static volatile unsigned n_calls;
+static bool measures;
 static uint64_t began, began_ticks;
 static struct {
 	uint64_t n, clock, whole; /* ticks */
@@ -83,34 +86,48 @@ static uint64_t ticks(void)
 #endif
 }
 
+static void keep(const CUpti_CallbackData *d, uint64_t t)
+{
+	unsigned i = n_calls % CALLS;
+
+	if (d->callbackSite == CUPTI_API_ENTER) {
+		calls[i].start = t;
+		return;
+	}
+	calls[i].end = t;
+	calls[i].correlation = d->correlationId;
+	n_calls++;
+}
+
 static void CUPTIAPI on_call(void *arg, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-	uint64_t first = ticks(), second, t = now();
-	const CUpti_CallbackData *d = data;
-	unsigned i = n_calls % CALLS, leaves = d->callbackSite != CUPTI_API_ENTER;
-
-	second = ticks();
 	(void)arg;
 	(void)domain;
 	(void)id;
-	if (leaves) {
-		calls[i].end = t;
-		calls[i].correlation = d->correlationId;
-		n_calls++;
-	} else {
-		calls[i].start = t;
-	}
+	keep(data, now());
+}
+
+static void CUPTIAPI on_timed(void *arg, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+	uint64_t first = ticks(), t = now(), second = ticks();
+	bool leaves = ((const CUpti_CallbackData *)data)->callbackSite != CUPTI_API_ENTER;
+
+	(void)arg;
+	(void)domain;
+	(void)id;
+	keep(data, t);
 	took[leaves].n++;
 	took[leaves].clock += second - first;
 	took[leaves].whole += ticks() - first;
 }
 
-static int with_calls(void)
+static int with_calls(bool timed)
 {
+	measures = timed;
 	took[0] = took[1] = (__typeof__(took[0])){ 0 };
 	began = now();
 	began_ticks = ticks();
-	return cuptiSubscribe(&subscriber, on_call, NULL) ||
+	return cuptiSubscribe(&subscriber, timed ? on_timed : on_call, NULL) ||
 	       cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 				   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) ||
 	       on();
@@ -134,7 +151,7 @@ static int off(void)
 {
 	if (subscriber && cuptiUnsubscribe(subscriber))
 		return 1;
-	if (subscriber)
+	if (subscriber && measures)
 		say_what_it_took();
 	subscriber = NULL;
 	return cuptiActivityFlushAll(0) || cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ||
@@ -148,7 +165,8 @@ static void *obey(void *path)
 	char line[16];
 
 	while (read(fd, line, sizeof(line)) > 0) {
-		int wrong = line[0] == 'c' ? with_calls() : line[1] == 'n' ? on() : off();
+		bool timed = line[0] == 't';
+		int wrong = timed || line[0] == 'c' ? with_calls(timed) : line[1] == 'n' ? on() : off();
 
 		if (line[0] == 'd' && !wrong)
 			wrong = cuptiFinalize();

@@ -76,11 +76,14 @@ class Program:
             self.process.kill()
             self.process.wait()
         self.control.close()
+        with open(self.err.name) as f:
+            sys.stdout.writelines(line for line in f if line.startswith("cuptibare: at "))
 
 
 def arms(extra):
     """What the CUPTI client is told (None: nothing), and the command that runs beside the round."""
     found = {"bare": (None, None), "client": ("on", None), "client+calls": ("calls", None),
+             "client+timed calls": ("timed", None),
              "host": (None, RECORD + ["--no-shim"]), "device": (None, RECORD + ["--no-host"]), "both": (None, RECORD)}
     if os.access(os.environ.get("CALLCOST", ""), os.X_OK):
         for what, word in ("empty", "hold-entry"), ("least", "hold-least"):
