@@ -199,6 +199,57 @@ T(at_the_end_nothing_is_held_back)
 	CHECK(w.views == 2 && !w.view->more);
 }
 
+static void shim_is_there(void)
+{
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *list = &shim;
+
+	m.shim = &list;
+	m.n_shim = 1;
+	CHECK(top_feed__meta(w.f, &m) == 0);
+}
+
+T(launches_are_listed_once_when_the_shim_answers_late)
+{
+	begin();
+	shim_is_there();
+	task(GPUBPF_TASK_SEEN, 7, 0);
+	called(LAUNCH, 2);
+	call(LAUNCH, 7, 7, 10, 4000, 0xf0, 1, 1, NULL);
+	call(LAUNCH, 7, 7, 20, 4000, 0xf0, 1, 1, NULL);
+	tick(S);
+	CHECK(!w.view->has_device && !w.view->nkernels && w.view->launches.n == 2);
+	CHECK(strstr(w.view->device_absent, "not answered yet"));
+	arm(7, S);
+	ran(7, 100, 300, 1, 1, 1100);
+	ran(7, 400, 500, 1, 1, 1100);
+	tick(2 * S);
+	end(3 * S);
+	CHECKF(w.kernels == 2 && w.launches == 2, "%lu kernels", (unsigned long)w.kernels);
+}
+
+T(launches_are_listed_by_number_when_the_shim_never_answers)
+{
+	begin();
+	shim_is_there();
+	task(GPUBPF_TASK_SEEN, 7, 0);
+	tick(S); /* nothing was launched: nothing waits */
+	for (unsigned i = 1; i <= 3; i++) {
+		called(LAUNCH, 1);
+		call(LAUNCH, 7, 7, i * S + 10, 4000, 0xf0, 1, 1, NULL);
+		tick((i + 1) * S);
+		CHECKF(w.kernels == (i == 1 ? 0 : i), "%lu at %u", (unsigned long)w.kernels, i);
+	}
+	end(5 * S);
+	CHECK(w.kernels == 3);
+	begin();
+	shim_is_there();
+	called(LAUNCH, 1);
+	call(LAUNCH, 7, 7, 10, 4000, 0xf0, 1, 1, NULL);
+	end(S); /* it will not answer any more */
+	CHECK(w.kernels == 1);
+}
+
 T(what_comes_late_is_counted_and_in_no_busy_time)
 {
 	begin();

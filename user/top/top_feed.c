@@ -11,7 +11,8 @@
 
 static void window_init(struct top_feed *f)
 {
-	hmap__init(&f->funcs, 16, sizeof(struct top_func));
+	if (!f->held)
+		hmap__init(&f->funcs, 16, sizeof(struct top_func));
 	hmap__init(&f->threads, 16, sizeof(struct top_thread));
 	copies__init(&f->copies);
 }
@@ -26,12 +27,14 @@ static void window_clear(struct top_feed *f)
 		hist__clear(&s->time);
 		memset(s, 0, sizeof(*s));
 	}
-	hmap__clear(&f->funcs);
+	if (!f->held) {
+		hmap__clear(&f->funcs);
+		memset(&f->other_funcs, 0, sizeof(f->other_funcs));
+	}
 	hmap__clear(&f->threads);
 	copies__clear(&f->copies);
 	memset(f->wait, 0, sizeof(f->wait));
 	memset(f->waits, 0, sizeof(f->waits));
-	memset(&f->other_funcs, 0, sizeof(f->other_funcs));
 	f->other_threads = 0;
 }
 
@@ -53,6 +56,8 @@ static void memory_clear(struct top_feed *f)
 /* What processes and functions are called is kept between windows, and may not grow for ever. */
 static int forget(struct top_feed *f)
 {
+	if (f->held) /* its names are */
+		return 0;
 	if (f->procs.threads.n + f->procs.lives.n + names__size(f->names) < TOP_FORGET)
 		return 0;
 	memory_clear(f);
@@ -97,6 +102,7 @@ void top_feed__free(struct top_feed *f)
 
 	if (!f)
 		return;
+	f->held = false;
 	if (f->stat)
 		window_clear(f);
 	while ((w = f->windows)) {

@@ -115,7 +115,13 @@ struct top_feed {
 	uint64_t executions;
 	uint64_t loss[16]; /* of sessions that are over, by enum gpubpf_shim_loss */
 	bool shim_there;   /* a file of it was attached to */
-	char note[400];    /* why there is no device observer, in the recorder's words */
+	/*
+	 * Launches are not listed by number while the shim may yet say what ran for them: they would be there twice. They
+	 * stay in `funcs`, for `lag` at most.
+	 */
+	bool held;
+	uint64_t held_from; /* 0: not yet */
+	char note[400];     /* why there is no device observer, in the recorder's words */
 
 	uint64_t totals[16];
 	struct {

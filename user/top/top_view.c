@@ -326,7 +326,8 @@ static void view_gpus(struct top_feed *f, const struct top_window *w)
 	qsort(v->gpu, v->ngpus, sizeof(v->gpu[0]), gpu_order);
 }
 
-static void view_absence(struct top_feed *f)
+/* False: the device's figures may yet come. */
+static bool view_absence(struct top_feed *f)
 {
 	struct top_view *v = &f->view;
 	const struct top_shim *bad = NULL;
@@ -344,29 +345,40 @@ static void view_absence(struct top_feed *f)
 		snprintf(v->device_absent, sizeof(v->device_absent), "of process %u: %s", view_pid(f, bad),
 			 why ? why : "CUPTI could not be used");
 	if (v->has_device)
-		return;
+		return true;
 	if (f->o.no_shim)
 		why = "left out (--no-shim)";
 	else if (!why && f->note[0])
 		why = f->note;
-	else if (!why)
-		why = f->shim_there
-			      ? "the shim in the process has not answered yet"
-			      : "no process has the shim: `gpubpf shim env` says how one is started with it";
-	snprintf(v->device_absent, sizeof(v->device_absent), "%s", why);
+	else if (!why && !f->shim_there)
+		why = "no process has the shim: `gpubpf shim env` says how one is started with it";
+	snprintf(v->device_absent, sizeof(v->device_absent), "%s",
+		 why ? why : "the shim in the process has not answered yet");
+	return why;
+}
+
+static bool hold(struct top_feed *f, bool is_final)
+{
+	if (!f->held_from && f->funcs.n)
+		f->held_from = f->last;
+	return !is_final && !f->over && (!f->held_from || f->last - f->held_from < f->o.lag);
 }
 
 int top_view__device(struct top_feed *f, struct top_window *w)
 {
 	struct top_view *v = &f->view;
+	bool is_final;
 	int e = 0;
 
 	v->ngpus = v->nkernels = 0;
 	f->executions += w ? w->executions : 0;
 	v->executions = counted(f, T_EXECUTIONS, w ? w->executions : 0);
-	view_absence(f);
-	v->by_gpu = v->has_device;
+	is_final = view_absence(f);
+	f->held = hold(f, is_final);
+	v->by_gpu = v->has_device || f->held;
 	memset(&v->other_kernels, 0, sizeof(v->other_kernels));
+	if (f->held)
+		return 0;
 	if (!v->has_device)
 		return v->more ? 0 : host_kernels(f);
 	if (!w)
