@@ -134,7 +134,7 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/.flags
 
 $(B)/gen/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call need-tool,BPFTOOL)@mkdir -p $(@D)
-	$(call step,GEN)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+	$(call step,GEN)(echo '// NOLINTBEGIN'; $(BPFTOOL) gen skeleton $< name $*_bpf && echo '// NOLINTEND') > $@.tmp && mv $@.tmp $@
 
 $(B)/tests/%.o $(B)/asan/tests/%.o: private BASE_CFLAGS += -Itests
 

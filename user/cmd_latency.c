@@ -147,7 +147,7 @@ static int prepare(struct run_state *s, struct err *err)
 		return err_set(err, -EINVAL, "--csv and --json exclude each other");
 	if (a->folded && (a->csv || a->json))
 		return err_set(err, -EINVAL, "--folded, --csv and --json exclude each other");
-	if (a->folded && strcmp(a->folded, "calls") && strcmp(a->folded, "time"))
+	if (a->folded && strcmp(a->folded, "calls") != 0 && strcmp(a->folded, "time") != 0)
 		return err_set(err, -EINVAL, "--folded takes calls or time, not '%s'", a->folded);
 	if (a->slowest > SLOWEST_MAX)
 		return err_set(err, -EINVAL, "-n takes at most %d, not %llu", SLOWEST_MAX, a->slowest);

@@ -8,11 +8,8 @@
 /* Time in which nothing that was seen ran. */
 static void idle(const struct lat_window *w, uint64_t from, uint64_t to, uint64_t part[LAT_PARTS])
 {
-	uint64_t queued = w->start, submitted = w->start;
-
-	if (w->has_submitted && w->submitted < submitted)
-		submitted = w->submitted;
-	queued = w->has_queued && w->queued < submitted ? w->queued : submitted;
+	uint64_t submitted = w->has_submitted && w->submitted < w->start ? w->submitted : w->start;
+	uint64_t queued = w->has_queued && w->queued < submitted ? w->queued : submitted;
 	queued = queued < from ? from : queued > to ? to : queued;
 	submitted = submitted < from ? from : submitted > to ? to : submitted;
 	part[LAT_UNKNOWN] += queued - from;

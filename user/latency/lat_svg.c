@@ -104,7 +104,7 @@ static int part_bar(FILE *f, int y, const char *label, enum lat_measure m, const
 
 static int parts(FILE *f, int y, const struct lat_study *s, enum lat_measure m)
 {
-	uint64_t all[LAT_PARTS_MAX], slow[LAT_PARTS_MAX], n;
+	uint64_t all[LAT_PARTS_MAX] = { 0 }, slow[LAT_PARTS_MAX] = { 0 }, n;
 	struct lat_tail t;
 	char line[200], count[FMT_NUM], from[FMT_NUM];
 

@@ -11,10 +11,11 @@
 /* Where there is one device, or all are of one kind, launch keys need not say on which they ran. */
 static bool several_kinds(const struct report *r)
 {
-	const struct join_lane *first = join__lanes(r->in.join) ? join__lane(r->in.join, 0) : NULL;
+	const struct join_lane *first;
 
-	if (report__device_kind(r))
+	if (!join__lanes(r->in.join) || report__device_kind(r))
 		return false;
+	first = join__lane(r->in.join, 0);
 	for (size_t i = 1; i < join__lanes(r->in.join); i++) {
 		const struct join_lane *lane = join__lane(r->in.join, (uint32_t)i);
 
