@@ -72,7 +72,8 @@ CMD_SRC := $(wildcard user/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c)
 PROTOS := $(notdir $(basename $(wildcard user/*/*.proto)))
 PROTO_OBJ := $(PROTOS:%=$(B)/gen/%.pb-c.o)
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ)
+BPF_IMAGE := $(B)/user/attach/bpf_image.o
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ) $(BPF_IMAGE)
 SHIM_IMAGE := $(B)/user/shim_image.o
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o) $(SHIM_IMAGE)
 GEN := $(PROTOS:%=$(B)/gen/%.pb-c.h) $(B)/gen/gpubpf.skel.h
@@ -117,6 +118,10 @@ $(SHIM_IMAGE): user/shim_image.S $(B)/shim/libgpubpf-shim.so $(B)/.flags
 	@mkdir -p $(@D)
 	$(call step,AS)$(CC) -DSHIM_FILE='"$(B)/shim/libgpubpf-shim.so"' -c -o $@ $<
 
+$(BPF_IMAGE): user/attach/bpf_image.S $(B)/bpf/gpubpf.bpf.o $(B)/.flags
+	@mkdir -p $(@D) && gzip -9n -c $(B)/bpf/gpubpf.bpf.o >$(@D)/bpf_image.gz
+	$(call step,AS)$(CC) -DBPF_FILE='"$(@D)/bpf_image.gz"' -c -o $@ $<
+
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
@@ -132,9 +137,13 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/.flags
 	$(call step,BPF)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.tmp $<
 	@$(LLVM_STRIP) -g $@.tmp && mv $@.tmp $@
 
+# Without the object's bytes, which are in $(BPF_IMAGE): each file that includes it would hold them.
+SKELETON_BYTES = /^static inline const void \*gpubpf_bpf__elf_bytes\(size_t \*sz\)$$/ \
+	{ print; print "{\n\t*sz = 0;\n\treturn NULL;\n}"; cut = 1 } !cut; $$0 == "}" { cut = 0 }
 $(B)/gen/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call need-tool,BPFTOOL)@mkdir -p $(@D)
-	$(call step,GEN)(echo '// NOLINTBEGIN'; $(BPFTOOL) gen skeleton $< name $*_bpf && echo '// NOLINTEND') > $@.tmp && mv $@.tmp $@
+	$(call step,GEN)(echo '// NOLINTBEGIN'; $(BPFTOOL) gen skeleton $< name $*_bpf && echo '// NOLINTEND') | \
+		awk '$(SKELETON_BYTES)' > $@.tmp && grep -q NOLINTEND $@.tmp && mv $@.tmp $@
 
 $(B)/tests/%.o $(B)/asan/tests/%.o: private BASE_CFLAGS += -Itests
 
@@ -146,7 +155,7 @@ $(B)/asan/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(ASAN_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(PROTO_OBJ)
+$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(PROTO_OBJ) $(BPF_IMAGE)
 	@rm -f $@
 	$(call step,AR)$(AR) rcsD $@ $^
 

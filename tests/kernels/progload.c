@@ -17,9 +17,9 @@
 #include <linux/bpf.h>
 
 #include "attach/attach_priv.h"
+#include "attach/bpfobj.h"
 #include "attach/kernel.h"
 #include "cookie.h"
-#include "gpubpf.skel.h"
 #include "maps.h"
 
 #define TYPE_PLAIN 0
@@ -178,14 +178,14 @@ static int load_patched(struct bpf_program *p)
 
 static int load_alone(const struct load *row, unsigned bits, char *log, unsigned long *insns)
 {
-	struct gpubpf_bpf *skel = gpubpf_bpf__open();
+	struct gpubpf_bpf *skel = bpfobj_open();
 	struct bpf_program *p, *one = NULL;
 	int err;
 
 	if (!skel)
 		return -errno;
 	if (!settings_apply(skel, bits)) {
-		gpubpf_bpf__destroy(skel);
+		bpfobj_close(skel);
 		return 0;
 	}
 	/* The verifier does not look at its size, and a small guest need not find 16 MiB. */
@@ -212,7 +212,7 @@ static int load_alone(const struct load *row, unsigned bits, char *log, unsigned
 	if (!err && !strcmp(row->program, "shim_probe_percall"))
 		err = load_patched(one);
 out:
-	gpubpf_bpf__destroy(skel);
+	bpfobj_close(skel);
 	return err;
 }
 
@@ -249,7 +249,7 @@ static int row_test(const struct load *row, char *log)
 /* A program without a row would be one that no kernel ever tried. */
 static int every_program_has_a_row(void)
 {
-	struct gpubpf_bpf *skel = gpubpf_bpf__open();
+	struct gpubpf_bpf *skel = bpfobj_open();
 	struct bpf_program *p;
 	int missing = 0;
 
@@ -265,7 +265,7 @@ static int every_program_has_a_row(void)
 			missing++;
 		}
 	}
-	gpubpf_bpf__destroy(skel);
+	bpfobj_close(skel);
 	return missing;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpubpf.skel.h"
+#include "attach/bpfobj.h"
 #include "maps.h"
 #include "util/err.h"
 
@@ -128,7 +128,7 @@ int attach__open(const struct attach_opts *o, struct attach **out, struct err *e
 		a->method = ATTACH_MULTI;
 	if (!a->opts.entry_only && !kernel_return_probes_safe(false))
 		a->opts.entry_only = a->returns_unsafe = true;
-	a->skel = gpubpf_bpf__open();
+	a->skel = bpfobj_open();
 	if (!a->skel) {
 		e = err_set(err, -errno, "cannot open the BPF object inside this program: %s",
 			    strerror(errno));
@@ -304,6 +304,6 @@ void attach__close(struct attach *a)
 		return;
 	attach__detach(a);
 	free(a->links);
-	gpubpf_bpf__destroy(a->skel);
+	bpfobj_close(a->skel);
 	free(a);
 }
