@@ -6,6 +6,7 @@
  */
 #include <asm/ptrace.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ enum arm {
 	FLOOR_ENTRY,
 	LEAST_ENTRY,
 	FLOOR_BOTH,
+	LEAST_BOTH,
 	RECORD_ENTRY,
 	RECORD_SOME,
 	RECORD,
@@ -42,6 +44,7 @@ static const char *const names[ARMS] = {
 	"empty program, entry",
 	"the least record, entry",
 	"empty program, entry and return",
+	"the least record, both",
 	"recorded, entry only",
 	"recorded, 1 return in 64",
 	"recorded, all returns",
@@ -83,6 +86,7 @@ static int empty_program(unsigned type)
 		REG(rdi), REG(rsi), REG(rdx), REG(rcx), REG(r8), REG(r9)                                     \
 	}
 #define SP REG(rsp)
+#define RESULT REG(rax)
 #define STACK_ARGS 8
 #else
 #define REG(n) (8 * (n))
@@ -91,6 +95,7 @@ static int empty_program(unsigned type)
 		REG(0), REG(1), REG(2), REG(3), REG(4), REG(5), REG(6), REG(7)                               \
 	}
 #define SP REG(31)
+#define RESULT REG(0)
 #define STACK_ARGS 0
 #endif
 #define LAUNCH_WORDS 11
@@ -133,50 +138,104 @@ static size_t immediate(struct bpf_insn *at, int op, int dst, int imm)
 	return 1;
 }
 
-/* The least that a record of a launch takes: the clock and its eleven words, over those of the last one. No thread, no
- * count, nobody who reads it. */
-static int least_program(void)
+static size_t stop(struct bpf_insn *at)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = (enum bpf_attach_type)KERNEL_UPROBE_MULTI);
-	int map = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "least", 4, 8 + 8 * LAUNCH_WORDS, 1, NULL);
+	at[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 };
+	at[1] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	return 2;
+}
+
+/* Registers 6 and 7: the context and the time; register 0: where the record is. */
+static size_t begin_record(struct bpf_insn *at, int map)
+{
+	size_t n = 0;
+
+	n += move(&at[n], BPF_REG_6, BPF_REG_1);
+	n += call(&at[n], BPF_FUNC_ktime_get_ns);
+	n += move(&at[n], BPF_REG_7, BPF_REG_0);
+	at[n++] = (struct bpf_insn){ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4 };
+	n += move(&at[n], BPF_REG_2, BPF_REG_10);
+	n += immediate(&at[n], BPF_ADD, BPF_REG_2, -4);
+	at[n++] = (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
+				     .dst_reg = BPF_REG_1,
+				     .src_reg = BPF_PSEUDO_MAP_FD,
+				     .imm = map };
+	at[n++] = (struct bpf_insn){ 0 };
+	n += call(&at[n], BPF_FUNC_map_lookup_elem);
+	at[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .off = 1 };
+	at[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	return n;
+}
+
+static size_t keep_entry(struct bpf_insn *at)
+{
 	size_t words[] = WORDS, n = 0, in_registers = sizeof(words) / sizeof(words[0]);
+
+	n += store(&at[n], 0, BPF_REG_7);
+	for (size_t i = 0; i < in_registers; i++) {
+		n += load(&at[n], BPF_REG_1, BPF_REG_6, words[i]);
+		n += store(&at[n], 8 + 8 * i, BPF_REG_1);
+	}
+	n += move(&at[n], BPF_REG_1, BPF_REG_0);
+	n += immediate(&at[n], BPF_ADD, BPF_REG_1, (int)(8 + 8 * in_registers));
+	n += immediate(&at[n], BPF_MOV, BPF_REG_2, (int)(8 * (LAUNCH_WORDS - in_registers)));
+	n += load(&at[n], BPF_REG_3, BPF_REG_6, SP);
+	n += immediate(&at[n], BPF_ADD, BPF_REG_3, STACK_ARGS);
+	n += call(&at[n], BPF_FUNC_probe_read_user);
+	return n + stop(&at[n]);
+}
+
+/* bpf_session_is_return() of this kernel; negative: none. */
+static int is_return_id(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "bpf_session_is_return", BTF_KIND_FUNC) : -1;
+
+	btf__free(btf);
+	return id;
+}
+
+/* The least that a record of a launch takes: the clock and its eleven words, over those of the last one, and with
+ * `returns` the clock and the result at the other end. No thread, no nesting, no count, nobody who reads it. */
+static int least_program(bool returns)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o,
+		    .expected_attach_type = (enum bpf_attach_type)(returns ? KERNEL_UPROBE_SESSION
+									   : KERNEL_UPROBE_MULTI));
+	int map = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "least", 4, 8 * (3 + LAUNCH_WORDS), 1, NULL);
+	size_t n = 0, jump = 0;
 	struct bpf_insn p[64];
 
-	n += move(&p[n], BPF_REG_6, BPF_REG_1);
-	n += call(&p[n], BPF_FUNC_ktime_get_ns);
-	n += move(&p[n], BPF_REG_7, BPF_REG_0);
-	p[n++] = (struct bpf_insn){ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4 };
-	n += move(&p[n], BPF_REG_2, BPF_REG_10);
-	n += immediate(&p[n], BPF_ADD, BPF_REG_2, -4);
-	p[n++] = (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
-				    .dst_reg = BPF_REG_1,
-				    .src_reg = BPF_PSEUDO_MAP_FD,
-				    .imm = map };
-	p[n++] = (struct bpf_insn){ 0 };
-	n += call(&p[n], BPF_FUNC_map_lookup_elem);
-	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = BPF_REG_0, .off = 1 };
-	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
-	n += store(&p[n], 0, BPF_REG_7);
-	for (size_t i = 0; i < in_registers; i++) {
-		n += load(&p[n], BPF_REG_1, BPF_REG_6, words[i]);
-		n += store(&p[n], 8 + 8 * i, BPF_REG_1);
+	n += begin_record(&p[n], map);
+	if (returns) {
+		n += move(&p[n], BPF_REG_8, BPF_REG_0);
+		p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+					    .src_reg = BPF_PSEUDO_KFUNC_CALL,
+					    .imm = is_return_id() };
+		n += move(&p[n], BPF_REG_1, BPF_REG_0);
+		n += move(&p[n], BPF_REG_0, BPF_REG_8);
+		jump = n++;
 	}
-	n += move(&p[n], BPF_REG_1, BPF_REG_0);
-	n += immediate(&p[n], BPF_ADD, BPF_REG_1, (int)(8 + 8 * in_registers));
-	n += immediate(&p[n], BPF_MOV, BPF_REG_2, (int)(8 * (LAUNCH_WORDS - in_registers)));
-	n += load(&p[n], BPF_REG_3, BPF_REG_6, SP);
-	n += immediate(&p[n], BPF_ADD, BPF_REG_3, STACK_ARGS);
-	n += call(&p[n], BPF_FUNC_probe_read_user);
-	n += immediate(&p[n], BPF_MOV, BPF_REG_0, 0);
-	p[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	n += keep_entry(&p[n]);
+	if (returns) {
+		p[jump] = (struct bpf_insn){ .code = BPF_JMP | BPF_JNE | BPF_K,
+					     .dst_reg = BPF_REG_1,
+					     .off = (short)(n - jump - 1) };
+		n += store(&p[n], 8 * (1 + LAUNCH_WORDS), BPF_REG_7);
+		n += load(&p[n], BPF_REG_1, BPF_REG_6, RESULT);
+		n += store(&p[n], 8 * (2 + LAUNCH_WORDS), BPF_REG_1);
+		n += stop(&p[n]);
+	}
 	return map < 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_KPROBE, "least", "GPL", p, n, &o);
 }
 
 static double floor_ns(const struct bench *b, enum arm arm)
 {
-	bool both = arm == FLOOR_BOTH, session = both && !kernel_try(ATTACH_SESSION, NULL);
-	int prog = arm == LEAST_ENTRY ? least_program()
-				      : empty_program(session ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
+	bool both = arm == FLOOR_BOTH || arm == LEAST_BOTH,
+	     session = both && !kernel_try(ATTACH_SESSION, NULL);
+	int prog = arm == LEAST_ENTRY || (arm == LEAST_BOTH && session)
+			   ? least_program(session)
+			   : empty_program(session ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
 	uint64_t cookie = 0;
 	int link = kernel_link_multi(prog, session, false, b->lib, &b->offset, &cookie, 1, getpid());
 	int back = both && !session
@@ -261,7 +320,7 @@ static int hold(const struct bench *b, unsigned seconds, const char *what)
 {
 	bool both = strcmp(what, "hold") == 0;
 	int prog = strcmp(what, "hold-least") == 0
-			   ? least_program()
+			   ? least_program(false)
 			   : empty_program(both ? KERNEL_UPROBE_SESSION : KERNEL_UPROBE_MULTI);
 	int link;
 	uint64_t cookie = 0;
@@ -326,6 +385,7 @@ int main(int argc, char **argv)
 		v[FLOOR_ENTRY][r] = floor_ns(&b, FLOOR_ENTRY);
 		v[LEAST_ENTRY][r] = floor_ns(&b, LEAST_ENTRY);
 		v[FLOOR_BOTH][r] = floor_ns(&b, FLOOR_BOTH);
+		v[LEAST_BOTH][r] = floor_ns(&b, LEAST_BOTH);
 		v[RECORD_ENTRY][r] = record_ns(&b, (struct attach_opts){ .entry_only = true }, &lost);
 		v[RECORD_SOME][r] = record_ns(&b, (struct attach_opts){ .measure_one_of = 64 }, &lost);
 		v[RECORD][r] = record_ns(&b, (struct attach_opts){ 0 }, &lost);

@@ -97,7 +97,8 @@ def arms(extra):
     return found
 
 
-def watched_round(program, client, command):
+def watched_round(program, client, command, leave="detach"):
+    """leave: what the client is told at the end; whether CUPTI stays in the driver."""
     beside = None
     if client:
         program.client(client)
@@ -112,7 +113,7 @@ def watched_round(program, client, command):
         beside.terminate()
         beside.wait()
     if client:
-        program.client("detach")
+        program.client(leave)
     return ns
 
 
