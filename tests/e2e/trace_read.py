@@ -123,7 +123,7 @@ class Trace:
             if key in out:
                 bad.append(f"{key} twice")
             for n, v in a[1:]:
-                out[key] = {2: bool, 3: int, 4: signed, 6: lambda x: x.decode(), 7: hex,
+                out[key] = {2: bool, 3: int, 4: signed, 5: lambda x: struct.unpack("<d", struct.pack("<Q", x))[0], 6: lambda x: x.decode(), 7: hex,
                             17: lambda x: self.texts[29][x]}[n](v)
         return out
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a budget leaves (R40): first what shows a thing twice goes, then the counters, all of them, then groups: a call,
- * the calls inside it and all that ran for it. Which groups stay is a matter of a hash of what identifies them in the
+ * the calls inside it and all that ran for it; an NVTX range or mark is one by itself. Which groups stay is a matter of a hash of what identifies them in the
  * capture: the same ones each time, and spread over all of it.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@ bool tl_budget__keeps(const struct tl *tl, const struct tl_event *e)
 		return !tl->drop_counters;
 	case TIMELINE_CALL:
 	case TIMELINE_GPU:
+	case TIMELINE_NVTX:
 		return !tl->bucket_bytes || e->bucket < tl->threshold;
 	default:
 		return true;
@@ -35,7 +36,7 @@ void tl_budget__dropped(struct tl *tl, const struct tl_event *e)
 }
 
 #define BIT(c) (1u << (c))
-#define GROUPS (BIT(TIMELINE_CALL) | BIT(TIMELINE_GPU))
+#define GROUPS (BIT(TIMELINE_CALL) | BIT(TIMELINE_GPU) | BIT(TIMELINE_NVTX))
 
 /* What is there besides groups, when this much is dropped. */
 static int size_without(struct tl *tl, tl_skeleton_fn *skeleton, unsigned dropped, uint64_t *bytes)
@@ -55,7 +56,9 @@ int tl_budget__choose(struct tl *tl, tl_skeleton_fn *skeleton)
 {
 	static const unsigned steps[] = { 0, BIT(TIMELINE_PRESENTATION),
 					  BIT(TIMELINE_PRESENTATION) | BIT(TIMELINE_COUNTER) };
-	uint64_t groups = tl->all[TIMELINE_CALL].bytes + tl->all[TIMELINE_GPU].bytes, required, left;
+	uint64_t groups = tl->all[TIMELINE_CALL].bytes + tl->all[TIMELINE_GPU].bytes +
+			  tl->all[TIMELINE_NVTX].bytes,
+		 required, left;
 	int rc;
 
 	tl->threshold = TL_BUCKETS;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,8 @@ static void put_place(struct piece *p, const struct tl *tl, uint32_t track)
 
 static void put_value(struct piece *p, const struct tl *tl, const struct tl_arg *a)
 {
-	char hex[24];
+	char hex[24], number[32];
+	double d;
 
 	switch (a->type) {
 	case TL_UINT:
@@ -102,6 +104,14 @@ static void put_value(struct piece *p, const struct tl *tl, const struct tl_arg 
 		break;
 	case TL_POINTER:
 		put_string(p, (snprintf(hex, sizeof(hex), "0x%" PRIx64, a->u), hex));
+		break;
+	case TL_DOUBLE:
+		memcpy(&d, &a->u, sizeof(d));
+		snprintf(number, sizeof(number), "%.17g", d);
+		if (isfinite(d))
+			put(p, number, strlen(number));
+		else
+			put_string(p, number);
 		break;
 	case TL_VALUE:
 		put_string(p, tl->values.text[a->u - 1]);

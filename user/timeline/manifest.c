@@ -46,8 +46,26 @@ static void number(const struct tl *tl, unsigned c, struct tl_event *e, enum tl_
 static const enum tl_key items_key[TIMELINE_CLASSES] = {
 	[TIMELINE_CALL] = TL_KEY_N_CALL,       [TIMELINE_GPU] = TL_KEY_N_GPU,
 	[TIMELINE_MODULE] = TL_KEY_N_MODULE,   [TIMELINE_MARK] = TL_KEY_N_MARK,
-	[TIMELINE_COUNTER] = TL_KEY_N_COUNTER, [TIMELINE_PRESENTATION] = TL_KEY_N_PRESENTATION
+	[TIMELINE_COUNTER] = TL_KEY_N_COUNTER, [TIMELINE_PRESENTATION] = TL_KEY_N_PRESENTATION,
+	[TIMELINE_NVTX] = TL_KEY_N_NVTX
 };
+
+/* NULL: it was recorded, if only to find none. */
+static const char *no_nvtx(const struct join *j)
+{
+	bool refused = false;
+
+	if (j && join__markers(j))
+		return NULL;
+	for (size_t i = 0; j && i < join__sessions(j); i++) {
+		const struct join_facility *f = &join__session(j, i)->facility[GPUBPF_FACILITY_NVTX];
+
+		if (f->tried && !f->result)
+			return NULL;
+		refused |= f->tried;
+	}
+	return refused ? "CUPTI refused records of NVTX" : "recorded without --cupti nvtx";
+}
 
 static void absences(const struct tl *tl, struct tl_event *e)
 {
@@ -61,6 +79,8 @@ static void absences(const struct tl *tl, struct tl_event *e)
 			"the host observer was left out: calls without work on a device are not here");
 	if (!in->join)
 		tl_text(e, TL_KEY_ABSENT_DEVICE, "no device observer: what ran on a GPU was not measured");
+	if (no_nvtx(in->join))
+		tl_text(e, TL_KEY_ABSENT_NVTX, no_nvtx(in->join));
 	if (!in->breakdowns)
 		tl_text(e, TL_KEY_ABSENT_LATENCY,
 			"not recorded with --latency: where the time of calls went was not measured");
@@ -121,9 +141,12 @@ static int manifest(struct tl *tl)
 	tl_text(e, TL_KEY_GPU_TIME, "events of the category gpu_slice");
 	tl_text(e, TL_KEY_FAMILIES, "clock_snapshot, track_descriptor, interned_data, track_event");
 	for (unsigned i = TIMELINE_CALL; i < TIMELINE_CLASSES; i++)
-		number(tl, i, e, items_key[i], tl->kept[i].items);
+		if (i != TIMELINE_NVTX || !no_nvtx(in->join))
+			number(tl, i, e, items_key[i], tl->kept[i].items);
 	if (tl->unplaced)
 		tl_arg(e, TL_KEY_UNPLACED, TL_UINT, tl->unplaced);
+	if (tl_nvtx__unplaced(tl))
+		tl_arg(e, TL_KEY_NVTX_UNPLACED, TL_UINT, tl_nvtx__unplaced(tl));
 	if (tl->others)
 		tl_arg(e, TL_KEY_OTHERS, TL_UINT, tl->others);
 	absences(tl, e);
@@ -161,7 +184,7 @@ static int receipt(struct tl *tl, enum timeline_class c)
 	e->timing = TL_WHOLE;
 	tl_arg(e, TL_KEY_BUDGET, TL_UINT, tl->o->budget);
 	tl_text(e, TL_KEY_RULE,
-		"presentation goes first, then counters; then groups (a call and all that ran for it) by a stable hash");
+		"presentation goes first, then counters; then groups (a call and all that ran for it; an NVTX range or mark) by a stable hash");
 	number(tl, c, e, TL_KEY_CONSIDERED, all->items);
 	number(tl, c, e, TL_KEY_RETAINED, kept->items);
 	number(tl, c, e, TL_KEY_DROPPED, all->items - kept->items);
@@ -182,6 +205,7 @@ int tl_manifest__write(struct tl *tl)
 	int rc = manifest(tl);
 
 	for (unsigned i = TIMELINE_CALL; !rc && tl->o->has_budget && i < TIMELINE_CLASSES; i++)
-		rc = receipt(tl, (enum timeline_class)i);
+		if (i != TIMELINE_NVTX || !no_nvtx(tl->t->in.join))
+			rc = receipt(tl, (enum timeline_class)i);
 	return rc;
 }

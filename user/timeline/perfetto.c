@@ -75,6 +75,12 @@ static uint8_t *put_text_arg(uint8_t *p, const struct tl_arg *a)
 	return p + n;
 }
 
+/* Of all but TL_TEXT, with its tag. */
+static inline unsigned value_size(const struct tl_arg *a)
+{
+	return (a->type == TL_VALUE ? 2 : 1) + (a->type == TL_DOUBLE ? 8 : varint_size(a->u));
+}
+
 static uint8_t *put_arg(uint8_t *p, const struct tl_arg *a)
 {
 	static const uint8_t tags[] = { [TL_UINT] = TAG1(3, 0),
@@ -85,9 +91,13 @@ static uint8_t *put_arg(uint8_t *p, const struct tl_arg *a)
 	if (a->type == TL_TEXT)
 		return put_text_arg(p, a);
 	*p++ = TAG1(4, 2);
-	*p++ = (uint8_t)(1 + varint_size(a->key) + (a->type == TL_VALUE ? 2 : 1) + varint_size(a->u));
+	*p++ = (uint8_t)(1 + varint_size(a->key) + value_size(a));
 	*p++ = TAG1(1, 0);
 	p = put_varint(p, a->key);
+	if (a->type == TL_DOUBLE) {
+		*p++ = TAG1(5, 1);
+		return put_fixed64(p, a->u);
+	}
 	if (a->type == TL_VALUE)
 		p = put_tag2(p, 17, 0);
 	else
@@ -208,7 +218,7 @@ static uint64_t size_of_arg(const struct tl_arg *a)
 	uint64_t n = 1 + varint_size(a->key);
 
 	if (a->type != TL_TEXT)
-		return 2 + n + (a->type == TL_VALUE ? 2 : 1) + varint_size(a->u);
+		return 2 + n + value_size(a);
 	n += strlen(a->s);
 	n += 1 + varint_size(strlen(a->s));
 	return 1 + varint_size(n) + n;

@@ -81,8 +81,9 @@ enum tl_arg_type {
 	TL_INT,
 	TL_BOOL,
 	TL_POINTER,
-	TL_VALUE, /* number in tl->values */
-	TL_TEXT,  /* as it is: for what occurs once */
+	TL_DOUBLE, /* its bits */
+	TL_VALUE,  /* number in tl->values */
+	TL_TEXT,   /* as it is: for what occurs once */
 };
 
 struct tl_arg {
@@ -110,7 +111,9 @@ enum tl_timing {
 	TL_DEVICE_END_FIRST,
 	TL_DEVICE_OUTSIDE,
 	TL_DEVICE_UNANCHORED,
-	TL_DERIVED, /* made of other events */
+	TL_DERIVED,     /* made of other events */
+	TL_MARKER_OPEN, /* its end did not come */
+	TL_MARKER_BAD,
 	TL_RECORDER,
 	TL_WHOLE, /* of the capture as a whole: the moment means nothing */
 	TL_TIMINGS,
@@ -243,6 +246,8 @@ struct tl {
 	uint32_t manifest_track, receipt_track;
 	uint32_t manifest_name, receipt_name[TIMELINE_CLASSES];
 
+	struct tl_nvtx *nvtx; /* nvtx.c; NULL: no markers */
+
 	/* what is put together */
 	uint8_t *buf;
 	size_t room;
@@ -324,6 +329,12 @@ enum tl_mark_track { TL_LOSSES, TL_NOTES, TL_XIDS, TL_MARK_TRACKS };
 int tl_marks__prepare(struct tl *tl);
 int tl_marks__walk(struct tl *tl);
 int tl_marks__record(struct tl *tl, const struct gpubpf_rec *rec);
+
+/* nvtx.c */
+int tl_nvtx__prepare(struct tl *tl);
+int tl_nvtx__walk(struct tl *tl);
+uint64_t tl_nvtx__unplaced(const struct tl *tl);
+void tl_nvtx__clear(struct tl *tl);
 
 /* manifest.c: the last events of a trace */
 int tl_manifest__prepare(struct tl *tl);

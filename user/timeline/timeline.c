@@ -15,6 +15,7 @@ const char *const timeline_class_names[TIMELINE_CLASSES] = {
 	[TIMELINE_MARK] = "mark",
 	[TIMELINE_COUNTER] = "counter",
 	[TIMELINE_PRESENTATION] = "presentation",
+	[TIMELINE_NVTX] = "nvtx",
 };
 
 #define MONOTONIC "CLOCK_MONOTONIC"
@@ -34,6 +35,8 @@ const struct tl_timing_words tl_timings[TL_TIMINGS] = {
 	[TL_DEVICE_UNANCHORED] = { MONOTONIC, "the call",
 				   "device clock not tied to this one: duration alone" },
 	[TL_DERIVED] = { MONOTONIC, "derived from other events", "as these" },
+	[TL_MARKER_OPEN] = { MONOTONIC, "cupti activity", "start measured, end not seen" },
+	[TL_MARKER_BAD] = { MONOTONIC, "cupti activity", "invalid: end before start" },
 	[TL_RECORDER] = { MONOTONIC, "recorder", "measured" },
 	[TL_WHOLE] = { "none", "none", "of the whole capture, at no moment of it" },
 };
@@ -114,7 +117,7 @@ int tl__event(struct tl *tl, const struct tl_event *e)
 	s->bytes += tl->piece;
 	tl->total += tl->piece;
 	if (tl->phase == TL_MEASURE && tl->bucket_bytes &&
-	    (e->cls == TIMELINE_CALL || e->cls == TIMELINE_GPU))
+	    (e->cls == TIMELINE_CALL || e->cls == TIMELINE_GPU || e->cls == TIMELINE_NVTX))
 		tl->bucket_bytes[e->bucket] += tl->piece;
 	tl->slices += e->type == TL_SLICE || e->type == TL_OPEN;
 	tl->executions_kept += e->cls == TIMELINE_GPU;
@@ -135,6 +138,8 @@ static int walk(struct tl *tl, enum tl_phase phase)
 		rc = tl_device__walk(tl);
 	if (!rc)
 		rc = tl_marks__walk(tl);
+	if (!rc)
+		rc = tl_nvtx__walk(tl);
 	return rc;
 }
 
@@ -284,6 +289,8 @@ static int prepare(struct tl *tl)
 	if (!rc)
 		rc = tl_marks__prepare(tl);
 	if (!rc)
+		rc = tl_nvtx__prepare(tl);
+	if (!rc)
 		rc = tl_manifest__prepare(tl);
 	for (size_t i = 0; !rc && i < tl->npresets; i++)
 		rc = tl->f->preset(tl, &tl->presets[i]);
@@ -313,6 +320,7 @@ int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_writ
 	tl_calls__clear(&tl);
 	tl_counters__clear(&tl);
 	tl_device__clear(&tl);
+	tl_nvtx__clear(&tl);
 	tl_texts__clear(&tl.names);
 	tl_texts__clear(&tl.values);
 	tl_tracks__clear(&tl.tracks);

@@ -6,7 +6,7 @@
  * Nothing grows with the trace. On top of what trace.h says is held: 1 byte per call for work, 32 per call that
  * started several things (graph launches), 8 per execution on a device for the queue's depth (16 while they are sorted),
  * 2 more per call for work under a budget, and what grows with distinct things. Where the host observer was left out
- * the calls are known by what ran for them: 4 bytes per call.
+ * the calls are known by what ran for them: 4 bytes per call. NVTX markers take 40 bytes each.
  */
 #ifndef GPUBPF_TIMELINE_H
 #define GPUBPF_TIMELINE_H
@@ -24,6 +24,7 @@ enum timeline_class {
 	TIMELINE_MARK,         /* losses, errors and notes: always there */
 	TIMELINE_COUNTER,      /* made of the above: all or none */
 	TIMELINE_PRESENTATION, /* shows once more what executions say already: dropped first */
+	TIMELINE_NVTX,         /* marks and ranges of the application: each a group of its own */
 	TIMELINE_CLASSES,
 };
 extern const char *const timeline_class_names[TIMELINE_CLASSES];
