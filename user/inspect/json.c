@@ -52,6 +52,7 @@ static json_t *clocks(const Gpubpf__Meta *m)
 		json_put_if(o, "realtime_ns", c->has_realtime_ns, c->realtime_ns);
 		json_put_if(o, "boottime_ns", c->has_boottime_ns, c->boottime_ns);
 		json_put_if(o, "error_ns", c->has_error_ns, c->error_ns);
+		json_put_if(o, "utc_error_ns", c->has_utc_error_ns, c->utc_error_ns);
 	}
 	return a;
 }

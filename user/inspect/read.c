@@ -5,6 +5,7 @@
 
 #include "events.h"
 #include "inspect/inspect.h"
+#include "model/member.h"
 #include "usdt/contract.h"
 #include "util/err.h"
 
@@ -98,12 +99,23 @@ static int pass(struct inspection *s, struct model *m, bool counting, inspection
 	return m ? no_memory(s, model__finish(m), err) : 0;
 }
 
+static uint64_t stopped_of(uint32_t tgid, const void *arg)
+{
+	const Gpubpf__Member *m = member_of(arg, tgid);
+
+	return m && m->has_stopped_ns ? m->stopped_ns : 0;
+}
+
 static struct join_end end_of(const struct inspection *s)
 {
 	struct join_end end = { .host_left_out = s->host_left_out };
 
 	if (s->footer && s->footer->has_stopped_ns)
 		end.stopped_ns = s->footer->stopped_ns;
+	if (s->meta->n_member) {
+		end.stopped_of = stopped_of;
+		end.stopped_arg = s->meta;
+	}
 	for (size_t i = 0; s->footer && s->counts && i < s->counts->n_probe; i++) {
 		const Gpubpf__ProbeCounts *c = s->counts->probe[i];
 

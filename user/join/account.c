@@ -224,7 +224,7 @@ static int count_scalls(struct join *j)
 				.executions += s->info >> SCALL_ACTS_SHIFT;
 		else if (s->info & SCALL_EARLY)
 			t->shim_calls_early++;
-		else if (j->end.stopped_ns && s->start >= j->end.stopped_ns)
+		else if (scall_late(j, s))
 			t->shim_calls_late++;
 		else
 			t->shim_calls_no_host++;

@@ -49,7 +49,7 @@ static enum join_shim_link link_of(const struct join *j, const struct scall *s)
 		return JOIN_SHIM_JOINED;
 	if (s->info & SCALL_EARLY)
 		return JOIN_SHIM_EARLY;
-	return j->end.stopped_ns && s->start >= j->end.stopped_ns ? JOIN_SHIM_LATE : JOIN_SHIM_NO_HOST_CALL;
+	return scall_late(j, s) ? JOIN_SHIM_LATE : JOIN_SHIM_NO_HOST_CALL;
 }
 
 void join__shim_call(const struct join *j, size_t i, struct join_shim_call *c)

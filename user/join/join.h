@@ -40,6 +40,9 @@ int join__record(struct join *j, const struct gpubpf_rec *rec);
 
 struct join_end {            /* what is known of the capture as a whole; zero where it is not */
 	uint64_t stopped_ns; /* host calls that began later were not recorded (gpubpf.Footer) */
+	/* Of a merged capture: the same of a process, 0 where it is not known. It is asked until join__free(). */
+	uint64_t (*stopped_of)(uint32_t tgid, const void *arg);
+	const void *stopped_arg;
 	uint64_t lost_items[GPUBPF_PROBES]; /* by BPF and by the writer (gpubpf.ProbeCounts): exact */
 	bool has_lost_items;
 	/*

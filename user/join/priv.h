@@ -303,6 +303,16 @@ static inline struct session *session_of_call(const struct join *j, const struct
 	return session_at(j, ((struct sthread *)hmap__at(&j->sthreads, s->thread))->key[0]);
 }
 
+/* Begun after the host observer stopped, which a merged capture has a time of for each of its members. */
+static inline bool scall_late(const struct join *j, const struct scall *s)
+{
+	uint64_t stopped = j->end.stopped_ns;
+
+	if (j->end.stopped_of)
+		stopped = j->end.stopped_of(session_of_call(j, s)->pub.proc->tgid, j->end.stopped_arg);
+	return stopped && s->start >= stopped;
+}
+
 static inline struct lane *lane_of(const struct join *j, const struct act *a)
 {
 	return hmap__at(&j->lanes, a->lane);

@@ -397,7 +397,8 @@ void ledger_compute(const struct ledger_input *in, struct ledger *l)
 		name_difference(in, l);
 	name_readiness(in, l);
 	name_facts(l);
-	l->verdict = judge(in, l);
+	ledger_members(in->meta, l);
+	l->verdict = ledger_members_bound(l, judge(in, l));
 }
 
 const char *ledger_verdict_name(enum ledger_verdict v)

@@ -113,6 +113,9 @@ struct ledger {
 	struct ledger_device device;
 	/* The capture says that it was not ready in every process before CUDA was used: never reconciled. */
 	bool not_ready;
+	/* A merged capture: of so many, and the worst verdict among them. */
+	unsigned members;
+	enum ledger_verdict worst_member;
 };
 
 struct ledger_input {

@@ -17,4 +17,8 @@ void ledger_device(const struct ledger_input *in, struct ledger *l);
 /* What the device observer adds to the headline. */
 void ledger_device_text(const struct ledger *l, char *buf, size_t n);
 
+/* What the members of a merged capture say of themselves; their verdict bounds the whole's. */
+void ledger_members(const Gpubpf__Meta *meta, struct ledger *l);
+enum ledger_verdict ledger_members_bound(const struct ledger *l, enum ledger_verdict v);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -97,6 +98,18 @@ void hostinfo_read(struct hostinfo *h)
 	read_gpus(h);
 }
 
+/* By what steers the clock (chrony, ntpd, PTP); to ask takes no right. */
+static void read_utc_error(Gpubpf__ClockPair *p)
+{
+	struct timex t = { 0 };
+	int state = adjtimex(&t);
+
+	if (state < 0 || state == TIME_ERROR || (t.status & STA_UNSYNC) || t.maxerror < 0)
+		return;
+	p->has_utc_error_ns = true;
+	p->utc_error_ns = (uint64_t)t.maxerror * 1000;
+}
+
 void clock_pair_read(Gpubpf__ClockPair *p)
 {
 	gpubpf__clock_pair__init(p);
@@ -114,4 +127,5 @@ void clock_pair_read(Gpubpf__ClockPair *p)
 		p->boottime_ns = boot;
 		p->error_ns = after - before;
 	}
+	read_utc_error(p);
 }

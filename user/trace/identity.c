@@ -39,6 +39,8 @@ void identity__of(const Gpubpf__Meta *meta, struct identity *id)
 		take(&h, &meta->clock[0]->monotonic_ns, sizeof(meta->clock[0]->monotonic_ns));
 		take(&h, &meta->clock[0]->realtime_ns, sizeof(meta->clock[0]->realtime_ns));
 	}
+	for (size_t i = 0; i < meta->n_member; i++)
+		take_text(&h, meta->member[i]->identity);
 	id->word[0] = (uint64_t)(h >> 64);
 	id->word[1] = (uint64_t)h;
 	snprintf(id->text, sizeof(id->text), "%016" PRIx64 "%016" PRIx64, id->word[0], id->word[1]);
