@@ -85,7 +85,8 @@ static void say(const struct merge_opts *o, const struct merge_result *r)
 	else if (r->has_error)
 		fprintf(stderr, "; times of different machines within %s\n", fmt_ns(a, r->error_ns));
 	else
-		fputs("; how far clocks of different machines are apart is not known (--host-error)\n", stderr);
+		fputs("; how far clocks of different machines are apart is not known (--host-error)\n",
+		      stderr);
 }
 
 static void warn(const struct merge_opts *o, const struct merge_result *r)
@@ -151,9 +152,10 @@ const struct verb verb_merge = {
 		"merged all the same, and nothing is concluded from a difference of times between machines.\n\n"
 		"A capture is refused when it has no clock pair, when its wall clock was set or its machine slept while it was "
 		"recorded, when it is there twice, and when its clock can be off by more than --max-error.",
-	.examples = "gpubpf merge rank0.gpubpf rank1.gpubpf -o run.gpubpf\tof two processes\n"
-		    "gpubpf merge --host-error 50us a.gpubpf b.gpubpf -o run.gpubpf\tof machines whose clocks PTP holds together\n"
-		    "gpubpf merge --max-error 1ms a.gpubpf b.gpubpf -o run.gpubpf\tor not at all\n",
+	.examples =
+		"gpubpf merge rank0.gpubpf rank1.gpubpf -o run.gpubpf\tof two processes\n"
+		"gpubpf merge --host-error 50us a.gpubpf b.gpubpf -o run.gpubpf\tof machines whose clocks PTP holds together\n"
+		"gpubpf merge --max-error 1ms a.gpubpf b.gpubpf -o run.gpubpf\tor not at all\n",
 	.opts = merge_opts_table,
 	.run = run,
 };

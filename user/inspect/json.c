@@ -8,6 +8,7 @@
 #include "inspect/device.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/latency.h"
+#include "inspect/members.h"
 #include "inspect/stacks.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
@@ -367,6 +368,7 @@ int inspect_json(const struct inspection *s, FILE *f, bool apis)
 	json_object_set_new(o, "capture_readiness", inspect_readiness_json(s->meta));
 	json_object_set_new(o, "capture_coverage", inspect_coverage_json(s->meta));
 	json_object_set_new(o, "metadata", metadata(s));
+	json_object_set_new(o, "members", inspect_members_json(s->meta)); /* absent: not a merged capture */
 	json_put_text(o, "host_observer", s->host_left_out ? "left out" : NULL);
 	if (s->host_left_out) {
 		json_put_unmeasured(o, "entry_points");

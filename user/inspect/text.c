@@ -8,6 +8,7 @@
 #include "inspect/cost.h"
 #include "inspect/device.h"
 #include "inspect/latency.h"
+#include "inspect/members.h"
 #include "inspect/stacks.h"
 #include "inspect/readiness.h"
 #include "inspect/shims.h"
@@ -402,7 +403,9 @@ int inspect_text(const struct inspection *s, FILE *f, bool apis)
 
 	verdict(s, f);
 	capture(s, f);
-	r = processes(s, f);
+	r = inspect_members_text(s, f);
+	if (!r)
+		r = processes(s, f);
 	notes(s, f);
 	if (!r)
 		r = entry_points(s, f, apis);

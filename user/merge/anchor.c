@@ -49,11 +49,12 @@ static int stepped(const struct merge_member *at, const Gpubpf__ClockPair *best,
 			     by / 2;
 	char text[FMT_NUM];
 
-	return err_set(err, -EINVAL,
-		       "%s: %s during the recording (by %s between two of its clock pairs): its times have no single place "
-		       "on the wall clock. Record again%s",
-		       at->path, slept ? "the machine slept" : "the wall clock was set", fmt_ns(text, by),
-		       slept ? "" : ", when the clock has been set");
+	return err_set(
+		err, -EINVAL,
+		"%s: %s during the recording (by %s between two of its clock pairs): its times have no single place "
+		"on the wall clock. Record again%s",
+		at->path, slept ? "the machine slept" : "the wall clock was set", fmt_ns(text, by),
+		slept ? "" : ", when the clock has been set");
 }
 
 static int read_clock(struct merge_member *at, struct err *err)
@@ -100,7 +101,8 @@ static void own_error(const struct merge_opts *o, struct merge_member *at)
 	if (!p->has_error_ns)
 		return;
 	/* half of what lies between two machines for each */
-	p->error_ns = sum(at->bracket, o->has_host_error ? o->host_error_ns / 2 + o->host_error_ns % 2 : at->utc);
+	p->error_ns = sum(at->bracket,
+			  o->has_host_error ? o->host_error_ns / 2 + o->host_error_ns % 2 : at->utc);
 	p->error_from = o->has_host_error ? "given" : "kernel";
 }
 

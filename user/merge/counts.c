@@ -64,7 +64,8 @@ static int add_apis(struct merge *m, struct merge_member *at, Gpubpf__Counts *c,
 	return 0;
 }
 
-static int add_result(struct merge *m, struct merge_member *at, struct sum *s, const Gpubpf__ResultCount *from)
+static int add_result(struct merge *m, struct merge_member *at, struct sum *s,
+		      const Gpubpf__ResultCount *from)
 {
 	Gpubpf__Counts *c = &s->counts;
 	Gpubpf__ResultCount *to;
@@ -236,10 +237,11 @@ int merge_write_end(struct merge *m, struct capture_writer *w, struct err *err)
 		return rc || !counted ? rc : capture_writer__counts(w, &s.counts, err);
 	}
 	if (rc == -E2BIG)
-		return err_set(err, rc,
-			       "more than %d different entry points in all captures together: merge fewer, or such of one "
-			       "driver version",
-			       GPUBPF_API_MAX);
+		return err_set(
+			err, rc,
+			"more than %d different entry points in all captures together: merge fewer, or such of one "
+			"driver version",
+			GPUBPF_API_MAX);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	f.counts = &s.counts;

@@ -33,9 +33,10 @@ static int refuse(const struct inspection *s, struct err *err)
 			       "%s is a merged capture: merge the captures that it was made of instead",
 			       s->path);
 	if (s->meta->has_wire_abi && s->meta->wire_abi > GPUBPF_WIRE_ABI)
-		return err_set(err, -EINVAL,
-			       "%s holds records of version %u; this gpubpf knows version %d: use a newer one",
-			       s->path, s->meta->wire_abi, GPUBPF_WIRE_ABI);
+		return err_set(
+			err, -EINVAL,
+			"%s holds records of version %u; this gpubpf knows version %d: use a newer one",
+			s->path, s->meta->wire_abi, GPUBPF_WIRE_ABI);
 	return 0;
 }
 

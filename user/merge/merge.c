@@ -83,8 +83,8 @@ static int refuse_twice(const struct merge *m, const struct merge_member *at, st
 		if (memcmp(k->id.word, at->id.word, sizeof(k->id.word)) == 0)
 			return err_set(
 				err, -EINVAL,
-				"%s and %s are the same capture, by what they hold: name each one once", k->path,
-				at->path);
+				"%s and %s are the same capture, by what they hold: name each one once",
+				k->path, at->path);
 	return 0;
 }
 
@@ -108,8 +108,8 @@ static int look_at_all(struct merge *m, struct err *err)
 		chains += at->chains;
 		m->records += at->pub.records;
 		if (!rc && (frames >= UINT32_MAX || chains >= UINT32_MAX))
-			rc = err_set(err, -E2BIG, "%s: more stacks than can be numbered: merge fewer captures",
-				     at->path);
+			rc = err_set(err, -E2BIG,
+				     "%s: more stacks than can be numbered: merge fewer captures", at->path);
 	}
 	return rc;
 }
@@ -127,7 +127,8 @@ static int open_member(struct merge *m, struct merge_member *at, struct err *err
 	at->pub.host = at->meta->host;
 	identity__of(at->meta, &id);
 	if (memcmp(id.word, at->id.word, sizeof(id.word)) != 0)
-		return err_set(err, -EAGAIN, "%s has become another capture meanwhile: merge again", at->path);
+		return err_set(err, -EAGAIN, "%s has become another capture meanwhile: merge again",
+			       at->path);
 	if (at->meta->host_left_out != m->member[0].meta->host_left_out)
 		return err_set(
 			err, -EINVAL,
@@ -261,13 +262,15 @@ static int check_output(const struct merge_opts *o, char *temporary, size_t size
 	if (lstat(o->output, &out) == 0) {
 		for (size_t i = 0; i < o->n; i++)
 			if (stat(o->paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-				return err_set(err, -EINVAL, "%s is one of the captures to merge: name another output file",
+				return err_set(err, -EINVAL,
+					       "%s is one of the captures to merge: name another output file",
 					       o->output);
 		if (!S_ISREG(out.st_mode)) /* the writer's to take or to refuse */
 			return 0;
 		if (!o->force)
 			return err_set(err, -EEXIST,
-				       "%s exists: name another output file, or replace it with -f", o->output);
+				       "%s exists: name another output file, or replace it with -f",
+				       o->output);
 	}
 	if ((size_t)snprintf(temporary, size, "%s.%d.tmp", o->output, (int)getpid()) >= size)
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", o->output);

@@ -27,7 +27,8 @@ struct merge_opts {
 	const char *output;
 	bool force; /* replace an existing regular file */
 	bool has_max_error;
-	uint64_t max_error_ns; /* refuse what can be further apart, or where nobody knows; without: MERGE_ERROR_MAX */
+	uint64_t
+		max_error_ns; /* refuse what can be further apart, or where nobody knows; without: MERGE_ERROR_MAX */
 	bool has_host_error;
 	uint64_t host_error_ns; /* clocks of two machines are no further apart: the caller knows */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);

@@ -136,8 +136,8 @@ static void common_settings(const struct merge *m, Gpubpf__Meta *meta)
 		const Gpubpf__Meta *of = m->member[i].meta;
 
 		meta->has_entry_only &= of->has_entry_only && of->entry_only == meta->entry_only;
-		meta->has_measure_one_of &=
-			of->has_measure_one_of && of->measure_one_of == meta->measure_one_of;
+		meta->has_measure_one_of &= of->has_measure_one_of &&
+					    of->measure_one_of == meta->measure_one_of;
 	}
 	if (!meta->has_entry_only)
 		meta->entry_only = false;
@@ -181,8 +181,7 @@ static void *copies(struct merge *m, void *const *from, size_t n, size_t size)
 
 #define COPIES(m, out, meta, field)                                                                          \
 	((out)->n_##field = (meta)->n_##field,                                                               \
-	 (out)->field =                                                                                      \
-		 copies(m, (void *const *)(meta)->field, (meta)->n_##field, sizeof(**(meta)->field)))
+	 (out)->field = copies(m, (void *const *)(meta)->field, (meta)->n_##field, sizeof(**(meta)->field)))
 
 static int libraries_and_apis(struct merge *m, struct merge_member *at, Gpubpf__Meta *out)
 {
@@ -338,10 +337,11 @@ static int write_member(struct merge *m, struct merge_member *at, struct capture
 	int rc = libraries_and_apis(m, at, &out);
 
 	if (rc == -E2BIG)
-		return err_set(err, rc,
-			       "%s: more than %d different entry points in all captures together: merge fewer, or such of "
-			       "one driver version",
-			       at->path, GPUBPF_API_MAX);
+		return err_set(
+			err, rc,
+			"%s: more than %d different entry points in all captures together: merge fewer, or such of "
+			"one driver version",
+			at->path, GPUBPF_API_MAX);
 	rc = rc ? rc : processes(m, at, &out);
 	rc = rc ? rc : said(m, at, &out);
 	rc = rc ? rc : gates(m, at, &out);

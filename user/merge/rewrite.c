@@ -80,7 +80,8 @@ static void raw_ids(const struct merge_member *at, struct gpubpf_activity *a)
 		raw[3] = merge_id(at, (uint32_t)raw[3]);
 		if (a->flags & GPUBPF_ACTIVITY_HAS_THREAD)
 			raw[4] = merge_id(at, (uint32_t)raw[4]);
-	} else if (a->kind == GPUBPF_ACTIVITY_OVERHEAD && (raw[1] == OBJECT_PROCESS || raw[1] == OBJECT_THREAD)) {
+	} else if (a->kind == GPUBPF_ACTIVITY_OVERHEAD &&
+		   (raw[1] == OBJECT_PROCESS || raw[1] == OBJECT_THREAD)) {
 		raw[2] = merge_id(at, (uint32_t)raw[2]) | (uint64_t)merge_id(at, (uint32_t)(raw[2] >> 32))
 								  << 32;
 	}
@@ -310,9 +311,10 @@ int merge_rewrite(struct merge *m, struct merge_member *at, struct err *err)
 		break;
 	}
 	if (rc == -E2BIG)
-		return err_set(err, rc,
-			       "%s: more than %d different entry points in all captures together: merge fewer, or such of one "
-			       "driver version",
-			       at->path, GPUBPF_API_MAX);
+		return err_set(
+			err, rc,
+			"%s: more than %d different entry points in all captures together: merge fewer, or such of one "
+			"driver version",
+			at->path, GPUBPF_API_MAX);
 	return rc ? err_set(err, rc, "%s: out of memory", at->path) : 0;
 }

@@ -24,7 +24,8 @@ void ledger_members(const Gpubpf__Meta *meta, struct ledger *l)
 
 		if (v <= LEDGER_INCOMPLETE) {
 			member_name(m, name, sizeof(name));
-			REASON(l, "member", m->index, "gpubpf inspect of the capture that was merged says more",
+			REASON(l, "member", m->index,
+			       "gpubpf inspect of the capture that was merged says more",
 			       "%s was %.32s: %.110s", name, m->verdict,
 			       m->n_missing ? m->missing[0] : "it does not say why");
 		}
