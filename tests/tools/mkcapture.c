@@ -28,7 +28,7 @@
 
 struct options {
 	uint64_t calls, lose;
-	unsigned threads, keys, level;
+	unsigned threads, keys, level, machine;
 	bool no_footer, no_counts, force, cost, stacks;
 	const char *apis, *text, *path;
 };
@@ -340,6 +340,7 @@ static void write_meta(struct gen *g)
 	Gpubpf__Process proc = GPUBPF__PROCESS__INIT, *procs[] = { &proc };
 	Gpubpf__Option opt = GPUBPF__OPTION__INIT, *opts[] = { &opt };
 	char *command[] = { (char *)g->o.text, "--epochs", "3" };
+	char name[32];
 	Gpubpf__Stacks stacks = GPUBPF__STACKS__INIT;
 
 	if (meta_apis(&m, g->tab))
@@ -356,6 +357,10 @@ static void write_meta(struct gen *g)
 		a->probe = "push";
 	}
 	host.hostname = "node1";
+	if (g->o.machine) { /* another one, whose clock was started later */
+		snprintf(name, sizeof(name), "node%u", g->o.machine);
+		host.hostname = host.boot_id = name;
+	}
 	host.kernel = "6.18.0";
 	host.arch = "x86_64";
 	host.driver_version = "580.159";
@@ -363,7 +368,7 @@ static void write_meta(struct gen *g)
 	host.cpus = 16;
 	clock.monotonic_ns = T0;
 	clock.has_realtime_ns = true;
-	clock.realtime_ns = 1760000000000000000ull;
+	clock.realtime_ns = 1760000000000000000ull + g->o.machine * 1000000ull;
 	clock.has_error_ns = true;
 	clock.error_ns = 120;
 	lib.path = "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159";
@@ -458,7 +463,7 @@ static void write_end(struct gen *g)
 static int usage(void)
 {
 	fputs("mkcapture [--calls N] [--threads N] [--keys N] [--apis SYMBOL,…] [--lose N] [--level ZSTD]\n"
-	      "          [--text COMM] [--no-footer] [--no-counts] [--cost] [--stacks] [-f] FILE\n",
+	      "          [--text COMM] [--no-footer] [--no-counts] [--cost] [--stacks] [--machine N] [-f] FILE\n",
 	      stderr);
 	return 2;
 }
@@ -466,19 +471,13 @@ static int usage(void)
 static int parse(struct gen *g, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "calls", 1, NULL, 'c' },
-		{ "threads", 1, NULL, 't' },
-		{ "keys", 1, NULL, 'k' },
-		{ "apis", 1, NULL, 'a' },
-		{ "lose", 1, NULL, 'l' },
-		{ "level", 1, NULL, 'z' },
-		{ "text", 1, NULL, 'x' },
-		{ "no-footer", 0, NULL, 'n' },
-		{ "no-counts", 0, NULL, 'N' },
-		{ "cost", 0, NULL, 'C' },
-		{ "stacks", 0, NULL, 's' },
-		{ "force", 0, NULL, 'f' },
-		{ 0 },
+		{ "calls", 1, NULL, 'c' },     { "threads", 1, NULL, 't' },
+		{ "keys", 1, NULL, 'k' },      { "apis", 1, NULL, 'a' },
+		{ "lose", 1, NULL, 'l' },      { "level", 1, NULL, 'z' },
+		{ "text", 1, NULL, 'x' },      { "no-footer", 0, NULL, 'n' },
+		{ "no-counts", 0, NULL, 'N' }, { "cost", 0, NULL, 'C' },
+		{ "stacks", 0, NULL, 's' },    { "machine", 1, NULL, 'm' },
+		{ "force", 0, NULL, 'f' },     { 0 },
 	};
 	struct options *o = &g->o;
 	int c;
@@ -519,6 +518,9 @@ static int parse(struct gen *g, int argc, char **argv)
 			break;
 		case 's':
 			o->stacks = true;
+			break;
+		case 'm':
+			o->machine = (unsigned)n;
 			break;
 		case 'f':
 			o->force = true;

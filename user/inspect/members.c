@@ -8,8 +8,8 @@
 #include "model/member.h"
 #include "util/fmt.h"
 
-static const char *const heads[] = { "",	"host",	 "process ids", "began",   "took", "records",
-				     "moved by", "clock", "calls",	 "verdict" };
+static const char *const heads[] = { "",        "host",     "process ids", "began", "took",
+				     "records", "moved by", "clock",       "calls", "verdict" };
 #define COLUMNS (sizeof(heads) / sizeof(heads[0]))
 
 /* How its times stand against those of members of other machines. */
@@ -23,7 +23,8 @@ static void clock_text(const Gpubpf__Meta *meta, const Gpubpf__Member *m, char *
 	if (alone)
 		snprintf(buf, n, "the same");
 	else if (m->has_error_ns)
-		snprintf(buf, n, "± %s (%.16s)", fmt_ns(ns, m->error_ns), m->error_from ? m->error_from : "?");
+		snprintf(buf, n, "± %s (%.16s)", fmt_ns(ns, m->error_ns),
+			 m->error_from ? m->error_from : "?");
 	else
 		snprintf(buf, n, "error not known");
 }
@@ -40,8 +41,8 @@ static uint64_t calls_of(const Gpubpf__Member *m)
 static int row(const struct inspection *s, const Gpubpf__Member *m, struct fmt_table *t)
 {
 	uint64_t origin = s->meta->has_start_ns ? s->meta->start_ns : 0;
-	char index[24], ids[32], began[FMT_NUM], took[FMT_NUM] = "not known", records[FMT_NUM], shift[FMT_NUM],
-		clock[64], calls[FMT_NUM] = "not counted";
+	char index[24], ids[32], began[FMT_NUM], took[FMT_NUM] = "not known", records[FMT_NUM],
+						 shift[FMT_NUM], clock[64], calls[FMT_NUM] = "not counted";
 	const char *cells[COLUMNS];
 	int rc = 0;
 

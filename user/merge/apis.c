@@ -60,10 +60,10 @@ int merge_library(struct merge *m, struct merge_member *at, const Gpubpf__Librar
 	struct hash h = begin();
 	int rc;
 
-	take_text(&h, l->path ? l->path : l->opened_as);
-	take_text(&h, l->version);
 	take(&h, l->build_id.data, l->has_build_id ? l->build_id.len : 0);
 	if (!l->has_build_id) {
+		take_text(&h, l->path ? l->path : l->opened_as);
+		take_text(&h, l->version);
 		take(&h, &at->clock, sizeof(at->clock));
 		take(&h, &l->dev, sizeof(l->dev));
 		take(&h, &l->ino, sizeof(l->ino));

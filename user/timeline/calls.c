@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "timeline/nest.h"
+#include "model/member.h"
 #include "timeline/priv.h"
 
 /* ---- Processes and threads ---- */
@@ -24,8 +25,10 @@ struct tl_proc *tl__proc(struct tl *tl, const struct proc *p, int *rc)
 	uint64_t key[2] = { p->tgid, p->key[1] };
 	const Gpubpf__Process *d;
 	struct tl_proc *to;
-	char name[64] = "";
+	const Gpubpf__Member *member = member_of(tl->t->in.meta, p->tgid);
+	char name[192] = "", of[96];
 	uint32_t track;
+	size_t n;
 
 	*rc = 0;
 	if (!p->selected)
@@ -37,6 +40,11 @@ struct tl_proc *tl__proc(struct tl *tl, const struct proc *p, int *rc)
 			snprintf(name, sizeof(name), "%.16s", p->comm);
 		else if (d && d->comm && d->comm[0])
 			snprintf(name, sizeof(name), "%.48s", d->comm);
+		n = strlen(name);
+		if (member) {
+			member_name(member, of, sizeof(of));
+			snprintf(name + n, sizeof(name) - n, "%s%s", n ? ", " : "", of);
+		}
 		track = tl_tracks__add(&tl->tracks, TL_PROCESS, 0, name[0] ? name : NULL);
 		if (track != TL_NO_TRACK) {
 			tl->tracks.track[track].pid = p->tgid;
