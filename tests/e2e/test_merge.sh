@@ -174,11 +174,20 @@ numbers()
 		bad+=('entry points are there twice')
 	# of a library that may be another one on the other machine
 	[ "$(json s '[.counters.by_entry_point[] | select(.symbol == "cuInit")] | length')" = 2 ] || bad+=('entry points of two libraries are one')
-	# frames with their texts, whoever made them
+	# each call's frames by name, whoever made them
 	for f in s1 s2 s; do
-		"$GPUBPF" inspect --records --json "$T/$f" | jq -r 'select(.record == "stack") | [.frames[]? | .function // .file // ""] | join(";")' | sort >"$T/$f.frames"
+		"$GPUBPF" inspect --records --json "$T/$f" | python3 -c '
+import json, sys
+frames, chains = {}, {}
+for r in map(json.loads, sys.stdin):
+    if r["record"] == "stack_frame":
+        frames[r["id"]] = [r.get(k) for k in ("function", "module", "source", "offset")]
+    elif r["record"] == "stack_chain":
+        chains[r["id"]] = [frames[i] for i in r["frames"]]
+    elif r["record"] == "stack":
+        print(r["tid"] % 10000000, r["api"], r["at"], r["quality"], chains.get(r.get("chain")))' | sort >"$T/$f.frames"
 	done
-	sort "$T/s1.frames" "$T/s2.frames" | cmp -s - "$T/s.frames" || bad+=('frames')
+	[ -s "$T/s1.frames" ] && sort "$T/s1.frames" "$T/s2.frames" | cmp -s - "$T/s.frames" || bad+=('frames')
 	result merge_numbers_of_stacks_and_entry_points "${bad[@]}"
 }
 numbers

@@ -12,7 +12,9 @@ static int made_stack_record(const struct gpubpf_rec *rec, void *writer)
 	return capture_writer__record(writer, rec, 0, NULL);
 }
 
-static void made_stack(struct intern *in, struct capture_writer *w, const struct gpubpf_call *c)
+/* `turn`: captures whose stacks have the same numbers, and are others. */
+static void made_stack(struct intern *in, struct capture_writer *w, const struct gpubpf_call *c,
+		       unsigned turn)
 {
 	static const char *const functions[] = { "step", "forward(int)", NULL, "backward", "loop", "main" };
 	struct gpubpf_stack s = { .kind = GPUBPF_REC_STACK,
@@ -28,7 +30,7 @@ static void made_stack(struct intern *in, struct capture_writer *w, const struct
 
 	if (c->t_entry % 3)
 		return;
-	for (size_t i = c->api % 3; i < 6; i++) {
+	for (size_t i = (c->api + turn) % 3; i < 6; i++) {
 		struct intern_frame f = { .function = functions[i],
 					  .module = i == 3 ? NULL : "/usr/bin/trainer",
 					  .source = i % 2 ? "/src/train.c:12" : NULL,

@@ -136,7 +136,7 @@ static void emit(struct gen *g, const struct call *in)
 	if (capture_writer__record(g->w, &r.head, c->t_return, &g->err))
 		g->failed = true;
 	if (g->stacks)
-		made_stack(g->stacks, g->w, c);
+		made_stack(g->stacks, g->w, c, g->o.machine);
 }
 
 static bool more(const struct gen *g)

@@ -351,6 +351,30 @@ T(calls_after_the_host_observer_are_a_fact)
 	end();
 }
 
+static uint64_t of_a_member(uint32_t tgid, const void *arg)
+{
+	return tgid == 100 ? *(const uint64_t *)arg : 0;
+}
+
+/* A merged capture: what its footer says is of none of its members. */
+T(calls_after_the_host_observer_of_a_member_are_a_fact)
+{
+	uint64_t stopped;
+
+	ready();
+	arm();
+	launches(ALL, 1, 2);
+	w.end.stopped_ns = 1;
+	w.end.stopped_of = of_a_member;
+	w.end.stopped_arg = &stopped;
+	stopped = w.now;
+	launches(SHIM | RAN, 3, 2);
+	disarm();
+	feed();
+	CHECK(join__totals(w.j)->shim_calls_late == 2 && !join__totals(w.j)->shim_calls_no_host);
+	end();
+}
+
 /* ---- Nothing at all ---- */
 
 T(R1_R3_armed_and_silent_is_said_loudly)

@@ -283,10 +283,10 @@ T(times_in_a_status)
 	static const struct {
 		uint16_t kind;
 		unsigned times;
-	} kinds[] = { { GPUBPF_STATUS_ARMED, 1 },    { GPUBPF_STATUS_DISARMED, 1 },
-		      { GPUBPF_STATUS_FACILITY, 0 }, { GPUBPF_STATUS_LOSS, 0 },
+	} kinds[] = { { GPUBPF_STATUS_ARMED, 1 },     { GPUBPF_STATUS_DISARMED, 1 },
+		      { GPUBPF_STATUS_FACILITY, 0 },  { GPUBPF_STATUS_LOSS, 0 },
 		      { GPUBPF_STATUS_CLOCK, 1 | 8 }, { GPUBPF_STATUS_FAILED, 0 },
-		      { GPUBPF_STATUS_COUNTS, 0 },   { GPUBPF_STATUS_GATE, 2 | 4 },
+		      { GPUBPF_STATUS_COUNTS, 0 },    { GPUBPF_STATUS_GATE, 2 | 4 },
 		      { GPUBPF_STATUS_MATCH, 1 | 4 }, { GPUBPF_STATUS_COST, 0 } };
 
 	begin();
@@ -295,8 +295,9 @@ T(times_in_a_status)
 			.kind = kinds[i].kind, .time = 100, .a = 1, .b = 1, .c = 1, .d = 1, .e = 1
 		};
 		const struct gpubpf_status *to = shimmed(GPUBPF_PROBE_STATUS, &s, sizeof(s), 1);
-		unsigned moved = (to->a == SHIFT + 1) | (to->b == SHIFT + 1) << 1 | (to->c == SHIFT + 1) << 2 |
-				 (to->d == SHIFT + 1) << 3 | (to->e == SHIFT + 1) << 4;
+		unsigned moved = (to->a == SHIFT + 1) | (to->b == SHIFT + 1) << 1 |
+				 (to->c == SHIFT + 1) << 2 | (to->d == SHIFT + 1) << 3 |
+				 (to->e == SHIFT + 1) << 4;
 
 		CHECKF(to->time == 5100 && moved == kinds[i].times, "status %u: %x", s.kind, moved);
 	}
