@@ -178,12 +178,12 @@ numbers()
 	for f in s1 s2 s; do
 		"$GPUBPF" inspect --records --json "$T/$f" | python3 -c '
 import json, sys
-frames, chains = {}, {}
+frames, chains, stacks = {}, {}, []
 for r in map(json.loads, sys.stdin):
     if r["record"] == "stack_frame":
         frames[r["id"]] = [r.get(k) for k in ("function", "module", "source", "offset")]
     elif r["record"] == "stack_chain":
-        chains[r["id"]] = [frames[i] for i in r["frames"]]
+        chains[r["id"]] = r["frames"]
     elif r["record"] == "stack":
         print(r["tid"] % 10000000, r["api"], r["at"], r["quality"], chains.get(r.get("chain")))' | sort >"$T/$f.frames"
 	done
