@@ -185,7 +185,9 @@ for r in map(json.loads, sys.stdin):
     elif r["record"] == "stack_chain":
         chains[r["id"]] = r["frames"]
     elif r["record"] == "stack":
-        print(r["tid"] % 10000000, r["api"], r["at"], r["quality"], chains.get(r.get("chain")))' | sort >"$T/$f.frames"
+        stacks.append(r)
+for r in stacks:
+    print(r["tid"] % 10000000, r["api"], r["at"], r["quality"], [frames[i] for i in chains[r["chain"]]])' | sort >"$T/$f.frames"
 	done
 	[ -s "$T/s1.frames" ] && sort "$T/s1.frames" "$T/s2.frames" | cmp -s - "$T/s.frames" || bad+=('frames')
 	result merge_numbers_of_stacks_and_entry_points "${bad[@]}"
