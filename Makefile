@@ -73,7 +73,8 @@ TEST_SRC := $(wildcard tests/unit/test_*.c)
 PROTOS := $(notdir $(basename $(wildcard user/*/*.proto)))
 PROTO_OBJ := $(PROTOS:%=$(B)/gen/%.pb-c.o)
 BPF_IMAGE := $(B)/user/attach/bpf_image.o
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ) $(BPF_IMAGE)
+PAGE_IMAGE := $(B)/user/timeline/page_image.o
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ) $(BPF_IMAGE) $(PAGE_IMAGE)
 SHIM_IMAGE := $(B)/user/shim_image.o
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o) $(SHIM_IMAGE)
 GEN := $(PROTOS:%=$(B)/gen/%.pb-c.h) $(B)/gen/gpubpf.skel.h
@@ -122,6 +123,15 @@ $(BPF_IMAGE): user/attach/bpf_image.S $(B)/bpf/gpubpf.bpf.o $(B)/.flags
 	@mkdir -p $(@D) && gzip -9n -c $(B)/bpf/gpubpf.bpf.o >$(@D)/bpf_image.gz
 	$(call step,AS)$(CC) -DBPF_FILE='"$(@D)/bpf_image.gz"' -c -o $@ $<
 
+# The page of `timeline --html`.
+$(B)/gen/page.gz: $(wildcard user/timeline/page/*)
+	@mkdir -p $(@D)
+	$(call step,GEN)user/timeline/page/assemble.sh $@
+
+$(PAGE_IMAGE): user/timeline/page_image.S $(B)/gen/page.gz $(B)/.flags
+	@mkdir -p $(@D)
+	$(call step,AS)$(CC) -DPAGE_FILE='"$(B)/gen/page.gz"' -c -o $@ $<
+
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c $(B)/.flags
 	$(call step,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
@@ -155,7 +165,7 @@ $(B)/asan/%.o: %.c $(B)/.flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call step,CC)$(CC) $(ASAN_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(PROTO_OBJ) $(BPF_IMAGE)
+$(B)/asan/libgpubpf.a: $(LIB_SRC:%.c=$(B)/asan/%.o) $(PROTO_OBJ) $(BPF_IMAGE) $(PAGE_IMAGE)
 	@rm -f $@
 	$(call step,AR)$(AR) rcsD $@ $^
 

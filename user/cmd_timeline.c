@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "timeline/out.h"
+#include "timeline/page.h"
 #include "timeline/timeline.h"
 #include "util/err.h"
 #include "util/fmt.h"
@@ -15,7 +16,7 @@
 #include "util/progress.h"
 
 struct timeline_args {
-	const char *output, *format;
+	const char *output, *format, *html;
 	unsigned long long max_bytes;
 	int quiet;
 	struct opt_list pids;
@@ -43,6 +44,12 @@ static const struct opt timeline_opts_table[] = {
 	  .offset = O(max_bytes),
 	  .help = "At most so large, before compression. What shows a thing twice goes first, then counters, then whole "
 		  "calls with all that ran for them, the same ones each time; the trace says what it lacks." },
+	{ .name = "html",
+	  .type = OPT_STRING,
+	  .arg = "OUT",
+	  .offset = O(html),
+	  .help = "Write a page that any browser opens, with everything in it and no network: the same tracks to zoom and "
+		  "search, the kernels by launch key, verdict and losses. With or without -o." },
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_LIST,
@@ -66,8 +73,14 @@ static bool ends_in(const char *s, const char *end)
 
 static int choose_format(const struct timeline_args *a, struct timeline_opts *o, struct err *err)
 {
+	if (!a->output && !a->html)
+		return err_set(err, -EINVAL, "timeline needs `-o OUT` or `--html OUT`");
+	if (!a->output && (a->format || a->max_bytes != ~0ull))
+		return err_set(err, -EINVAL, "--format and --max-output-bytes are for `-o OUT`, which is missing");
+	if (a->output && a->html && strcmp(a->output, a->html) == 0)
+		return err_set(err, -EINVAL, "-o and --html name one file: %s", a->html);
 	if (!a->output)
-		return err_set(err, -EINVAL, "timeline needs `-o OUT`");
+		return 0;
 	o->has_budget = a->max_bytes != ~0ull;
 	o->budget = a->max_bytes;
 	if (!a->format)
@@ -90,7 +103,7 @@ static void progress(void *arg, uint64_t done, uint64_t all)
 	progress__add(p, done - p->done);
 }
 
-static void say(const char *output, const struct timeline_opts *o, const struct timeline_result *r)
+static void say(const char *output, const struct timeline_opts *o, const struct timeline_result *r, bool page)
 {
 	char slices[FMT_NUM], bytes[FMT_NUM], left[FMT_NUM];
 	uint64_t dropped = 0;
@@ -100,18 +113,23 @@ static void say(const char *output, const struct timeline_opts *o, const struct 
 	fprintf(stderr, "%s: %s slices, %s%s%s%s\n", output, fmt_count(slices, r->slices),
 		fmt_bytes(bytes, r->bytes), dropped ? ", left out to keep the size: " : "",
 		dropped ? fmt_count(left, dropped) : "",
-		o->format == TIMELINE_PERFETTO ? "; https://ui.perfetto.dev shows it" : "");
+		page				 ? "; any browser opens it"
+		: o->format == TIMELINE_PERFETTO ? "; https://ui.perfetto.dev shows it"
+						 : "");
 }
 
-static int write_trace(struct trace *t, const char *output, const struct timeline_opts *o, bool quiet,
-		       struct err *err)
+typedef int write_fn(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
+		     struct timeline_result *r, struct err *err);
+
+static int write_trace(struct trace *t, const char *output, write_fn *write, const struct timeline_opts *o,
+		       bool quiet, struct err *err)
 {
 	struct timeline_result r;
 	struct tl_out *out = NULL;
 	int rc = tl_out__open(output, &out, err);
 
 	if (!rc)
-		rc = timeline_write(t, o, tl_out__write, out, &r, err);
+		rc = write(t, o, tl_out__write, out, &r, err);
 	progress__end(o->progress_arg);
 	if (!rc)
 		rc = tl_out__finish(out, err);
@@ -125,7 +143,7 @@ static int write_trace(struct trace *t, const char *output, const struct timelin
 			"gpubpf: warning: none of the %llu executions of the capture is in the trace\n",
 			(unsigned long long)r.launches);
 	if (!quiet)
-		say(output, o, &r);
+		say(output, o, &r, write == timeline_page_write);
 	return 0;
 }
 
@@ -137,6 +155,7 @@ static int run(int argc, char **argv)
 	struct trace t = { 0 };
 	struct err err = { 0 };
 	uint32_t *pids = NULL;
+	const char *output = "";
 	struct progress shown;
 	int rest, rc, status;
 
@@ -160,10 +179,14 @@ static int run(int argc, char **argv)
 	o.progress = progress;
 	o.progress_arg = &shown;
 	rc = trace__open(&t, argv[rest], &model, &err);
-	if (!rc)
-		rc = write_trace(&t, args.output, &o, args.quiet, &err);
+	if (!rc && args.output)
+		rc = write_trace(&t, output = args.output, timeline_write, &o, args.quiet, &err);
+	if (!rc && args.html) {
+		progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
+		rc = write_trace(&t, output = args.html, timeline_page_write, &o, args.quiet, &err);
+	}
 	/* a reader of standard output that went away knows */
-	status = !rc ? 0 : rc == -EPIPE && strcmp(args.output, "-") == 0 ? 1 : cmd_failed(&err, 1);
+	status = !rc ? 0 : rc == -EPIPE && strcmp(output, "-") == 0 ? 1 : cmd_failed(&err, 1);
 	trace__close(&t);
 out:
 	free(pids);
@@ -173,7 +196,7 @@ out:
 
 const struct verb verb_timeline = {
 	.name = "timeline",
-	.synopsis = "[OPTIONS] -o OUT FILE",
+	.synopsis = "[OPTIONS] {-o OUT|--html OUT} FILE",
 	.summary = "the capture as a trace for Perfetto or Chrome's trace viewer",
 	.text = "Writes every call and everything that ran on the devices as a trace. Each process has a track per thread with "
 		"its calls, nested ones inside the others, and a tree of devices, contexts and streams with what ran there; "
@@ -192,6 +215,7 @@ const struct verb verb_timeline = {
 	.examples =
 		"gpubpf timeline run.gpubpf -o run.perfetto-trace\tfor https://ui.perfetto.dev\n"
 		"gpubpf timeline run.gpubpf -o run.json.gz\tfor chrome://tracing\n"
+		"gpubpf timeline run.gpubpf --html run.html\tone page that any browser opens\n"
 		"gpubpf timeline --max-output-bytes 500M run.gpubpf -o run.perfetto-trace\tat most 500 MiB\n",
 	.opts = timeline_opts_table,
 	.run = run,

@@ -126,6 +126,13 @@ int rows__json(const struct rows *rows, FILE *f, size_t n);
 void rows__csv(const struct rows *rows, FILE *f, size_t n);
 /* The verdict and what is behind it. */
 void report_verdict_text(const Gpubpf__Meta *meta, const struct ledger *l, FILE *f, bool color);
+/* What stands above the tables, here and wherever a capture is shown: the same words. */
+struct report_head {
+	const struct inspection *in;
+	const struct model *m;
+	uint64_t left_out, others; /* records of the device: of whom nobody asked; of no table */
+};
+void report_head_text(const struct report_head *h, FILE *f, bool color);
 int report_verdict_json(const struct ledger *l, FILE *f); /* a member. 0 or -ENOMEM */
 
 /* Why nobody observed what the section holds; NULL: somebody did. */

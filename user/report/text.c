@@ -21,18 +21,18 @@ static void put_reasons(FILE *f, const char *label, const struct ledger_reason *
 	}
 }
 
-static void device_notes(const struct report *r, FILE *f)
+static void device_notes(const struct report_head *h, FILE *f)
 {
 	char n[FMT_NUM];
 
-	if (r->dev->left_out)
+	if (h->left_out)
 		fprintf(f,
 			"  note: %s records of the device belong to other processes or threads and are left out of the tables below\n",
-			fmt_count(n, r->dev->left_out));
-	if (r->dev->others)
+			fmt_count(n, h->left_out));
+	if (h->others)
 		fprintf(f,
 			"  note: %s records of the device are neither kernels nor copies nor sets and are in no table\n",
-			fmt_count(n, r->dev->others));
+			fmt_count(n, h->others));
 }
 
 void report_verdict_text(const Gpubpf__Meta *meta, const struct ledger *l, FILE *f, bool color)
@@ -50,47 +50,47 @@ void report_verdict_text(const Gpubpf__Meta *meta, const struct ledger *l, FILE 
 	put_reasons(f, "note", l->fact, l->nfacts);
 }
 
-static void verdict(const struct report *r, FILE *f, bool color)
+static void verdict(const struct report_head *h, FILE *f, bool color)
 {
-	report_verdict_text(r->in.meta, &r->ledger, f, color);
-	if (r->m->unknown_api)
+	report_verdict_text(h->in->meta, &h->in->ledger, f, color);
+	if (h->m->unknown_api)
 		fprintf(f,
 			"  note: %" PRIu64
 			" calls of entry points that the metadata does not describe are in no table\n",
-			r->m->unknown_api);
-	if (r->in.meta->entry_only)
+			h->m->unknown_api);
+	if (h->in->meta->entry_only)
 		fputs("  note: entry-only capture: results and durations were not measured\n", f);
-	if (r->m->filtered)
+	if (h->m->filtered)
 		fprintf(f,
 			"  note: %" PRIu64
 			" calls of other processes or threads are left out of the tables below; "
 			"the verdict is of the whole capture\n",
-			r->m->filtered);
-	if (r->m->xids)
+			h->m->filtered);
+	if (h->m->xids)
 		fprintf(f,
 			"  note: %" PRIu64
 			" GPU errors were reported by the kernel driver; `gpubpf inspect --records` lists them\n",
-			r->m->xids);
-	if (r->in.join)
-		device_notes(r, f);
+			h->m->xids);
+	if (h->in->join)
+		device_notes(h, f);
 }
 
-static void capture_line(const struct report *r, FILE *f)
+static void capture_line(const struct report_head *h, FILE *f)
 {
-	const Gpubpf__Meta *m = r->in.meta;
+	const Gpubpf__Meta *m = h->in->meta;
 	char n[FMT_NUM], t[FMT_NUM];
 
-	if (r->in.host_left_out)
+	if (h->in->host_left_out)
 		fprintf(f, "  host observer: left out");
 	else
-		fprintf(f, "  %s calls recorded", fmt_count(n, r->m->calls));
-	if (r->m->calls > r->m->filtered + r->m->unknown_api && r->m->last_ns >= r->m->first_ns)
-		fprintf(f, ", %s from the first to the last", fmt_ns(t, r->m->last_ns - r->m->first_ns));
-	if (r->in.join && r->in.host_left_out)
+		fprintf(f, "  %s calls recorded", fmt_count(n, h->m->calls));
+	if (h->m->calls > h->m->filtered + h->m->unknown_api && h->m->last_ns >= h->m->first_ns)
+		fprintf(f, ", %s from the first to the last", fmt_ns(t, h->m->last_ns - h->m->first_ns));
+	if (h->in->join && h->in->host_left_out)
 		fprintf(f, "; %s calls for work seen by the device observer",
-			fmt_count(n, join__totals(r->in.join)->shim_calls));
-	if (r->in.join)
-		fprintf(f, "; %s records of the device", fmt_count(n, join__totals(r->in.join)->activities));
+			fmt_count(n, join__totals(h->in->join)->shim_calls));
+	if (h->in->join)
+		fprintf(f, "; %s records of the device", fmt_count(n, join__totals(h->in->join)->activities));
 	if (m->n_command) {
 		fputs("; command:", f);
 		for (size_t i = 0; i < m->n_command; i++) {
@@ -99,6 +99,12 @@ static void capture_line(const struct report *r, FILE *f)
 		}
 	}
 	putc('\n', f);
+}
+
+void report_head_text(const struct report_head *h, FILE *f, bool color)
+{
+	verdict(h, f, color);
+	capture_line(h, f);
 }
 
 static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
@@ -240,11 +246,14 @@ out:
 
 int report_text(const struct report *r, FILE *f)
 {
+	const struct report_head h = { .in = &r->in,
+				       .m = r->m,
+				       .left_out = r->dev ? r->dev->left_out : 0,
+				       .others = r->dev ? r->dev->others : 0 };
 	bool color = fmt_color(f);
 	int rc = 0;
 
-	verdict(r, f, color);
-	capture_line(r, f);
+	report_head_text(&h, f, color);
 	for (size_t i = 0; !rc && i < r->o.nsections; i++)
 		if (report__shows(r, r->o.sections[i]))
 			rc = section(r, r->o.sections[i], f, color);

@@ -173,7 +173,7 @@ struct tl_format {                   /* each: 0 or a negative errno; what it mak
 	int (*end)(struct tl *tl);
 	int (*preset)(struct tl *tl, struct tl_preset *p); /* makes its bytes */
 };
-extern const struct tl_format tl_perfetto, tl_chrome;
+extern const struct tl_format tl_perfetto, tl_chrome, tl_columns;
 
 enum tl_phase {
 	TL_MEASURE, /* how large is everything */

@@ -301,9 +301,12 @@ static int prepare(struct tl *tl)
 int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 		   struct timeline_result *r, struct err *err)
 {
+	static const struct tl_format *const formats[] = { [TIMELINE_PERFETTO] = &tl_perfetto,
+							   [TIMELINE_CHROME] = &tl_chrome,
+							   [TIMELINE_PAGE] = &tl_columns };
 	struct tl tl = { .t = t,
 			 .o = o,
-			 .f = o->format == TIMELINE_CHROME ? &tl_chrome : &tl_perfetto,
+			 .f = formats[o->format],
 			 .fn = fn,
 			 .fn_arg = arg,
 			 .err = err };

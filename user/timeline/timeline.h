@@ -13,7 +13,7 @@
 
 #include "trace/trace.h"
 
-enum timeline_format { TIMELINE_PERFETTO, TIMELINE_CHROME };
+enum timeline_format { TIMELINE_PERFETTO, TIMELINE_CHROME, TIMELINE_PAGE /* what page.h packs */ };
 
 /* What a trace is made of. A budget (has_budget) drops from the front of what may be dropped. */
 enum timeline_class {
