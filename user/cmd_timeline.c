@@ -76,7 +76,8 @@ static int choose_format(const struct timeline_args *a, struct timeline_opts *o,
 	if (!a->output && !a->html)
 		return err_set(err, -EINVAL, "timeline needs `-o OUT` or `--html OUT`");
 	if (!a->output && (a->format || a->max_bytes != ~0ull))
-		return err_set(err, -EINVAL, "--format and --max-output-bytes are for `-o OUT`, which is missing");
+		return err_set(err, -EINVAL,
+			       "--format and --max-output-bytes are for `-o OUT`, which is missing");
 	if (a->output && a->html && strcmp(a->output, a->html) == 0)
 		return err_set(err, -EINVAL, "-o and --html name one file: %s", a->html);
 	if (!a->output)
@@ -113,7 +114,7 @@ static void say(const char *output, const struct timeline_opts *o, const struct 
 	fprintf(stderr, "%s: %s slices, %s%s%s%s\n", output, fmt_count(slices, r->slices),
 		fmt_bytes(bytes, r->bytes), dropped ? ", left out to keep the size: " : "",
 		dropped ? fmt_count(left, dropped) : "",
-		page				 ? "; any browser opens it"
+		page                             ? "; any browser opens it"
 		: o->format == TIMELINE_PERFETTO ? "; https://ui.perfetto.dev shows it"
 						 : "");
 }

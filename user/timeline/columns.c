@@ -14,7 +14,8 @@
  *     the kernel's text (calls alone; 0: none), bytes of arguments, arguments
  *   0xff, how many events there were
  *
- * A start is signed (zigzag) and from the capture's start. An argument is its name's number, its type, its value.
+ * A start is signed (zigzag) and from the capture's start. An argument is its name's number, its type, its value (0: a
+ * number, 1: a signed one, 2: yes or no, 3: an address, 4: number of a text of values, 5: a text, 6: 8 bytes of a double).
  * Nothing stands on what came before, so each piece has its size whichever pass makes it.
  */
 #include <errno.h>
@@ -32,6 +33,11 @@
 #define HEAD_FLOW_IN 0x80
 #define HEAD_END 0xff
 #define VARINT_MAX 10
+_Static_assert(TIMELINE_CLASSES <= 8 && TL_SAMPLE < 7, "the head has room for them, and 0xff is none");
+
+/* How an argument's type is told in the page, whatever its number is here. */
+static const uint8_t arg_types[] = { [TL_UINT] = 0,  [TL_INT] = 1,  [TL_BOOL] = 2,  [TL_POINTER] = 3,
+				     [TL_VALUE] = 4, [TL_TEXT] = 5, [TL_DOUBLE] = 6 };
 
 static uint8_t *put_varint(uint8_t *p, uint64_t v)
 {
@@ -94,9 +100,12 @@ static uint8_t *put_args(uint8_t *p, const struct tl_arg *a, unsigned n)
 		if (a[i].key == TL_KEY_KERNEL)
 			continue; /* has a place of its own */
 		p = put_varint(p, a[i].key);
-		*p++ = a[i].type;
+		*p++ = arg_types[a[i].type];
 		if (a[i].type == TL_TEXT)
 			p = put_bytes(p, a[i].s, strlen(a[i].s));
+		else if (a[i].type == TL_DOUBLE)
+			for (unsigned b = 0; b < 64; b += 8)
+				*p++ = (uint8_t)(a[i].u >> b);
 		else
 			p = put_varint(p, a[i].type == TL_INT ? zigzag(a[i].u) : a[i].u);
 	}

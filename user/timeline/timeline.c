@@ -304,12 +304,7 @@ int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_writ
 	static const struct tl_format *const formats[] = { [TIMELINE_PERFETTO] = &tl_perfetto,
 							   [TIMELINE_CHROME] = &tl_chrome,
 							   [TIMELINE_PAGE] = &tl_columns };
-	struct tl tl = { .t = t,
-			 .o = o,
-			 .f = formats[o->format],
-			 .fn = fn,
-			 .fn_arg = arg,
-			 .err = err };
+	struct tl tl = { .t = t, .o = o, .f = formats[o->format], .fn = fn, .fn_arg = arg, .err = err };
 	int rc;
 
 	memset(r, 0, sizeof(*r));

@@ -129,11 +129,11 @@ function tally(t) {
 	const byKey = new Map(), rowOfPreset = new Map();
 	t.keyOf = new Uint32Array(t.n).fill(NONE);
 	const find = e => {
-		const preset = t.preset[e], name = t.names[t.name[e]], set = t.presets[preset - 1];
-		const key = name + '\0' + (set ? String.fromCharCode(...t.bytes.subarray(set.at, set.end)) : '');
+		const name = t.names[t.name[e]], set = t.presets[t.preset[e] - 1], args = set ? readArgs(t, set.at, set.end, new Map()) : new Map();
+		const key = [name, ...[...args].filter(([k]) => k !== 'local_bytes_per_thread')].join('\0'); // R24
 		let k = byKey.get(key);
 		if (!k) {
-			k = { number: byKey.size, name, args: set ? readArgs(t, set.at, set.end, new Map()) : new Map(), colour: colourOf(GPU, name), count: 0, timed: 0,
+			k = { number: byKey.size, name, args, colour: colourOf(GPU, name), count: 0, timed: 0,
 				total: 0, min: Infinity, max: 0 };
 			byKey.set(key, k);
 		}
