@@ -7,7 +7,6 @@
 #include "sidecar/priv.h"
 #include "trace/identity.h"
 #include "trace/trace.h"
-#include "trace/wall.h"
 #include "util/err.h"
 
 struct want { /* a row that a link asks for */
@@ -497,74 +496,6 @@ static void settle_nodes(struct sidecar *s)
 	}
 }
 
-/* ---- Intervals ---- */
-
-#define STEP_NS 1000000 /* between two pairs the wall clock drifts by less; more is a step */
-
-static bool set_back(const struct wall *w)
-{
-	for (size_t i = 1; i < w->n; i++)
-		if (w->pair[i].real < w->pair[i - 1].real)
-			return true;
-	return false;
-}
-
-/* By the pair nearest before it, or else the first; not where the wall clock was stepped over it. */
-static bool on_our_clock(const struct wall *w, uint64_t real, uint64_t *mono)
-{
-	const struct wall_pair *p = w->pair;
-	size_t low = 0, high = w->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p[middle].real <= real)
-			low = middle;
-		else
-			high = middle;
-	}
-	p += low;
-	if (real < p->real)
-		return !__builtin_sub_overflow(p->mono, p->real - real, mono);
-	if (__builtin_add_overflow(p->mono, real - p->real, mono))
-		return false;
-	return low + 1 == w->n || *mono <= p[1].mono + STEP_NS;
-}
-
-/* `anchored`: there is a pair, and times of the wall clock rise with ours. */
-static void place_interval(struct sidecar_node *node, const struct wall *w, bool anchored, uint64_t from,
-			   uint64_t to)
-{
-	struct sidecar_span s = { true, true, node->start_ns, node->end_ns };
-
-	if (!node->has_interval)
-		return;
-	if (node->realtime && (!anchored || !on_our_clock(w, node->start_ns, &s.start) ||
-			       !on_our_clock(w, node->end_ns, &s.end) || s.end < s.start)) {
-		node->interval = SIDECAR_UNANCHORED;
-		return;
-	}
-	node->interval = s.start >= from && s.end <= to ? SIDECAR_INSIDE : SIDECAR_OUTSIDE;
-	if (node->interval == SIDECAR_INSIDE)
-		node->own = s;
-}
-
-static int place_intervals(struct bind *b)
-{
-	const struct inspection *in = &b->t->in;
-	uint64_t to = in->status->last_ns;
-	struct wall w;
-	int rc = wall__init(&w, in->meta);
-	bool anchored = !rc && w.n && !set_back(&w);
-
-	if (in->footer && in->footer->end_ns > to)
-		to = in->footer->end_ns;
-	for (size_t i = 0; !rc && i < b->s->nnodes; i++)
-		place_interval(&b->s->node[i], &w, anchored, b->t->start, to);
-	wall__clear(&w);
-	return rc;
-}
-
 /* ---- */
 
 int sidecar__bind(struct sidecar *s, struct trace *t, struct err *err)
@@ -580,7 +511,7 @@ int sidecar__bind(struct sidecar *s, struct trace *t, struct err *err)
 			"%s is of capture %s, and %s is %s: nothing of it was bound; give it with the capture that "
 			"it was made from",
 			s->name, s->capture, t->in.path, id.text);
-	rc = place_intervals(&b);
+	rc = sidecar_place_intervals(s, t);
 	if (!rc)
 		rc = find_links(&b);
 	if (!rc) {

@@ -23,4 +23,7 @@ struct sidecar_scan {
 /* -E2BIG: deeper, or of more values, than is read; or -ENOMEM. */
 int sidecar_scan(const char *text, size_t n, struct sidecar_scan *s, char *why, size_t nwhy);
 
+/* interval.c. 0 or -ENOMEM. */
+int sidecar_place_intervals(struct sidecar *s, const struct trace *t);
+
 #endif
