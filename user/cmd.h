@@ -29,6 +29,11 @@ int cmd_pid(const char *arg, void *dst, struct err *err);
 /* Process and thread ids of an option. *out is the caller's to free, after a failure too; 0 or a negative errno. */
 int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *err);
 
+struct sidecar;
+struct trace;
+/* --sidecar: reads it and binds it to the capture; without a path *out is NULL. It is the caller's to free. */
+int cmd_sidecar(const char *path, struct trace *t, struct sidecar **out, struct err *err);
+
 /* The shim inside this program (user/shim_image.S). */
 struct shimfile_image shim_image(void);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "sidecar/man.h"
+#include "sidecar/sidecar.h"
 #include "timeline/out.h"
 #include "timeline/page.h"
 #include "timeline/timeline.h"
@@ -16,7 +18,7 @@
 #include "util/progress.h"
 
 struct timeline_args {
-	const char *output, *format, *html;
+	const char *output, *format, *html, *sidecar;
 	unsigned long long max_bytes;
 	int quiet;
 	struct opt_list pids;
@@ -50,6 +52,12 @@ static const struct opt timeline_opts_table[] = {
 	  .offset = O(html),
 	  .help = "Write a page that any browser opens, with everything in it and no network: the same tracks to zoom and "
 		  "search, the kernels by launch key, verdict and losses. With or without -o." },
+	{ .name = "sidecar",
+	  .type = OPT_STRING,
+	  .arg = "JSON",
+	  .offset = O(sidecar),
+	  .help = "Show, as a track and in the arguments of events, what this file says that calls and executions meant: steps, requests, layers. It is made for this "
+		  "capture and names them by what `gpubpf export --format json` shows." },
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_LIST,
@@ -157,6 +165,7 @@ static int run(int argc, char **argv)
 	struct err err = { 0 };
 	uint32_t *pids = NULL;
 	const char *output = "";
+	struct sidecar *sidecar = NULL;
 	struct progress shown;
 	int rest, rc, status;
 
@@ -180,14 +189,20 @@ static int run(int argc, char **argv)
 	o.progress = progress;
 	o.progress_arg = &shown;
 	rc = trace__open(&t, argv[rest], &model, &err);
+	if (!rc)
+		rc = cmd_sidecar(args.sidecar, &t, &sidecar, &err);
+	o.sidecar = sidecar;
 	if (!rc && args.output)
 		rc = write_trace(&t, output = args.output, timeline_write, &o, args.quiet, &err);
 	if (!rc && args.html) {
 		progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
 		rc = write_trace(&t, output = args.html, timeline_page_write, &o, args.quiet, &err);
 	}
+	if (!rc && sidecar)
+		sidecar__print(sidecar, stderr, !args.quiet);
 	/* a reader of standard output that went away knows */
 	status = !rc ? 0 : rc == -EPIPE && strcmp(output, "-") == 0 ? 1 : cmd_failed(&err, 1);
+	sidecar__free(sidecar);
 	trace__close(&t);
 out:
 	free(pids);
@@ -210,7 +225,7 @@ const struct verb verb_timeline = {
 		"known. Each event says its clock, where its time is from, and how good it is.\n\n"
 		"Times are CLOCK_MONOTONIC; in Perfetto's format the capture's clock pairs tie them to wall time, so that traces "
 		"of several captures can be shown together. GPU time is to be accounted by events of the category "
-		"`gpu_slice`; those of the category `presentation` show it once more.\n\n"
+		"`gpu_slice`; those of the category `presentation` show it once more.\n\n" SIDECAR_MAN
 		"The tracks whose names begin with gpubpf say what the trace was made of, what was lost, and, with "
 		"`--max-output-bytes`, what was left out. The same capture and version give the same bytes.",
 	.examples =

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "sidecar/sidecar.h"
 #include "util/err.h"
 
 int cmd_failed(const struct err *err, int status)
@@ -64,4 +65,13 @@ int cmd_ids(const struct opt_list *list, uint32_t **out, size_t *n, struct err *
 		(*out)[(*n)++] = (uint32_t)v;
 	}
 	return 0;
+}
+
+int cmd_sidecar(const char *path, struct trace *t, struct sidecar **out, struct err *err)
+{
+	int rc = path ? sidecar__read(path, out, err) : 0;
+
+	if (!path)
+		*out = NULL;
+	return rc || !path ? rc : sidecar__bind(*out, t, err);
 }

@@ -6,6 +6,7 @@
 #include "export/tables.h"
 #include "inspect/device.h"
 #include "model/ledger.h"
+#include "trace/identity.h"
 #include "usdt/contract.h"
 
 /* ---- tables ---- */
@@ -76,6 +77,7 @@ static const struct tcol capture_cols[] = {
 	TCOL("damaged_blocks", COUNT, "blocks whose payload could not be read"),
 	TCOL("bad_records", COUNT, "blocks with a malformed record: the rest of each was skipped"),
 	TCOL("unknown_records", COUNT, "records of a kind that the exporter does not know"),
+	TCOL("identity", TEXT, "of the capture, by what it holds: what a sidecar names"),
 	{ 0 },
 };
 
@@ -118,6 +120,7 @@ static int capture_rows(struct tables *x, const struct table *t)
 	const struct inspection *in = &x->t->in;
 	const struct capture_status *st = in->status;
 	struct trow *r = tables__begin(x, t);
+	struct identity id;
 	char line[768];
 
 	ledger_headline(&in->ledger, line, sizeof(line));
@@ -135,6 +138,8 @@ static int capture_rows(struct tables *x, const struct table *t)
 	trow__number(r, st->damaged_blocks);
 	trow__number(r, st->bad_records);
 	trow__number(r, st->unknown_records);
+	identity__of(in->meta, &id);
+	trow__text(r, id.text);
 	return tables__put(x);
 }
 

@@ -154,11 +154,24 @@ static int text(struct parse *p, const json_t *o, const char *name, bool needed,
 	return 0;
 }
 
+/* What a terminal and a viewer show as it is. */
+static bool shown_as_is(const char *s)
+{
+	size_t n = 4 * strlen(s) + 1;
+	char *safe = malloc(n);
+	bool same = safe && strcmp(fmt_safe(safe, n, s), s) == 0;
+
+	free(safe);
+	return same;
+}
+
 static int copy_text(struct parse *p, const json_t *o, const char *name, bool needed, size_t max, char **out)
 {
 	const char *s;
 	int rc = text(p, o, name, needed, max, &s);
 
+	if (!rc && s && !shown_as_is(s))
+		rc = bad(p, name, "it has control characters");
 	*out = !rc && s ? strdup(s) : NULL;
 	return !rc && s && !*out ? -ENOMEM : rc;
 }
@@ -337,7 +350,9 @@ static int attributes(struct parse *p, struct sidecar_node *node, const json_t *
 	}
 	p->in = NULL;
 	node->attributes = json_dumps(o, JSON_COMPACT);
-	return node->attributes ? 0 : -ENOMEM;
+	if (!node->attributes)
+		return -ENOMEM;
+	return shown_as_is(node->attributes) ? 0 : bad(p, "attributes", "it has control characters");
 }
 
 static int interval(struct parse *p, struct sidecar_node *node, const json_t *v)

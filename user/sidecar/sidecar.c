@@ -45,7 +45,7 @@ const struct sidecar_target *sidecar__target(const struct sidecar *s, size_t i)
 
 static void of_file(const struct sidecar *s, struct sidecar_coverage *c)
 {
-	c->asked = c->links_count = true;
+	c->asked = c->has_links = c->has_intervals = true;
 	c->nodes = s->nnodes;
 	c->links = s->nlinks;
 	c->targets = s->ntargets;
@@ -87,6 +87,7 @@ static void of_markers(const struct join *j, struct sidecar_coverage *c)
 	size_t n = join__markers(j);
 
 	c->asked = n || facility(j, GPUBPF_FACILITY_NVTX);
+	c->has_intervals = true;
 	for (size_t i = 0; i < n; i++) {
 		struct join_marker m;
 		bool range, shown;
@@ -108,7 +109,7 @@ static void of_externals(const struct join *j, struct sidecar_coverage *c)
 	size_t n = join__externals(j);
 
 	c->asked = n || facility(j, GPUBPF_FACILITY_EXTERNAL);
-	c->links_count = true;
+	c->has_links = true;
 	c->nodes = c->links = n;
 	for (size_t i = 0; i < n; i++) {
 		struct join_external e;

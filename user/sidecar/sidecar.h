@@ -129,10 +129,11 @@ struct sidecar_target { /* what a link is tied to */
 
 struct sidecar_coverage { /* what a carrier of meaning brought, and what became of it */
 	bool asked;       /* there was one: else nothing else was measured */
-	bool links_count; /* it has links: not of ranges, which are tied by their thread and time alone */
+	bool has_links;   /* it has links: not of ranges, which are tied by their thread and time alone */
 	uint64_t nodes, used;
 	uint64_t links, matched, by_status[SIDECAR_STATUSES];
 	uint64_t targets, untimed;
+	bool has_intervals;
 	uint64_t intervals, withheld; /* given; not shown, as they are outside of what the clock covers */
 };
 

@@ -73,7 +73,7 @@ int tl_budget__choose(struct tl *tl, tl_skeleton_fn *skeleton)
 	if (required > tl->o->budget)
 		return err_set(
 			tl->err, -E2BIG,
-			"%llu bytes are too few: tracks, texts, losses, module loads, manifest and receipt alone "
+			"%llu bytes are too few: tracks, texts, losses, module loads, nodes of a sidecar, manifest and receipt alone "
 			"take %llu; nothing was written",
 			(unsigned long long)tl->o->budget, (unsigned long long)required);
 	left = tl->o->budget - required;

@@ -299,6 +299,8 @@ static int on_call(const struct trace_call *c, void *arg)
 	int rc = memory_before(tl);
 
 	tl__progress(tl, 1);
+	if (tl->semantic)
+		tl_semantic__seen(tl);
 	if (rc || !v->thread->selected)
 		return rc;
 	if (tl->last_seen == v->thread) {
@@ -313,6 +315,8 @@ static int on_call(const struct trace_call *c, void *arg)
 	e = tl__new(tl, TL_SLICE, TIMELINE_CALL, th->rows.track, v->c->t_entry);
 	e->name = tl->api_name[v->c->api];
 	times_of(e, v);
+	if (tl->semantic)
+		tl_semantic__call(tl, e);
 	args_of(tl, e, c);
 	e->has_work = c->has_work;
 	if (v->p->api->cls == API_ALLOC || v->p->api->cls == API_FREE) {

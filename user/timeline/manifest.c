@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "timeline/priv.h"
+#include "trace/identity.h"
 #include "util/fmt.h"
 
 #define SCHEMA "gpubpf.timeline.1"
@@ -47,7 +48,7 @@ static const enum tl_key items_key[TIMELINE_CLASSES] = {
 	[TIMELINE_CALL] = TL_KEY_N_CALL,       [TIMELINE_GPU] = TL_KEY_N_GPU,
 	[TIMELINE_MODULE] = TL_KEY_N_MODULE,   [TIMELINE_MARK] = TL_KEY_N_MARK,
 	[TIMELINE_COUNTER] = TL_KEY_N_COUNTER, [TIMELINE_PRESENTATION] = TL_KEY_N_PRESENTATION,
-	[TIMELINE_NVTX] = TL_KEY_N_NVTX
+	[TIMELINE_NVTX] = TL_KEY_N_NVTX,       [TIMELINE_SEMANTIC] = TL_KEY_N_SEMANTIC
 };
 
 /* NULL: it was recorded, if only to find none. */
@@ -65,6 +66,14 @@ static const char *no_nvtx(const struct join *j)
 		refused |= f->tried;
 	}
 	return refused ? "CUPTI refused records of NVTX" : "recorded without --cupti nvtx";
+}
+
+/* Of a class that was not asked for no number is known, and 0 is one. */
+static bool asked_for(const struct tl *tl, unsigned c)
+{
+	if (c == TIMELINE_NVTX)
+		return !no_nvtx(tl->t->in.join);
+	return c != TIMELINE_SEMANTIC || tl->semantic;
 }
 
 static void absences(const struct tl *tl, struct tl_event *e)
@@ -120,6 +129,7 @@ static int manifest(struct tl *tl)
 {
 	const struct inspection *in = &tl->t->in;
 	struct tl_event *e = tl__new(tl, TL_INSTANT, TIMELINE_SKELETON, tl->manifest_track, tl->t->start);
+	struct identity identity;
 	char id[24], line[1024], safe[1024], by[128];
 	uint64_t wall;
 
@@ -131,7 +141,9 @@ static int manifest(struct tl *tl)
 	fmt_safe(by, sizeof(by), in->meta->gpubpf_version ? in->meta->gpubpf_version : "");
 	tl_text(e, TL_KEY_EXPORTER, "gpubpf timeline " GPUBPF_VERSION);
 	tl_text(e, TL_KEY_SCHEMA, SCHEMA);
+	identity__of(in->meta, &identity);
 	tl_text(e, TL_KEY_CAPTURE, id);
+	tl_text(e, TL_KEY_IDENTITY, identity.text);
 	if (by[0])
 		tl_text(e, TL_KEY_CAPTURE_BY, by);
 	tl_text(e, TL_KEY_VERDICT, safe);
@@ -141,7 +153,7 @@ static int manifest(struct tl *tl)
 	tl_text(e, TL_KEY_GPU_TIME, "events of the category gpu_slice");
 	tl_text(e, TL_KEY_FAMILIES, "clock_snapshot, track_descriptor, interned_data, track_event");
 	for (unsigned i = TIMELINE_CALL; i < TIMELINE_CLASSES; i++)
-		if (i != TIMELINE_NVTX || !no_nvtx(in->join))
+		if (asked_for(tl, i))
 			number(tl, i, e, items_key[i], tl->kept[i].items);
 	if (tl->unplaced)
 		tl_arg(e, TL_KEY_UNPLACED, TL_UINT, tl->unplaced);
@@ -204,8 +216,10 @@ int tl_manifest__write(struct tl *tl)
 {
 	int rc = manifest(tl);
 
+	if (!rc)
+		rc = tl_semantic__coverage(tl);
 	for (unsigned i = TIMELINE_CALL; !rc && tl->o->has_budget && i < TIMELINE_CLASSES; i++)
-		if (i != TIMELINE_NVTX || !no_nvtx(tl->t->in.join))
+		if (asked_for(tl, i))
 			rc = receipt(tl, (enum timeline_class)i);
 	return rc;
 }

@@ -115,7 +115,9 @@ enum tl_timing {
 	TL_MARKER_OPEN, /* its end did not come */
 	TL_MARKER_BAD,
 	TL_RECORDER,
-	TL_WHOLE, /* of the capture as a whole: the moment means nothing */
+	TL_SIDECAR,      /* given by a sidecar, by our clock */
+	TL_SIDECAR_WALL, /* by the wall clock, which clock pairs tie to ours */
+	TL_WHOLE,        /* of the capture as a whole: the moment means nothing */
 	TL_TIMINGS,
 };
 struct tl_timing_words {
@@ -192,6 +194,7 @@ struct tl_item { /* what a receipt names */
 struct tl_device;
 struct tl_thread;
 struct tl_stream;
+struct tl_semantic;
 
 struct tl {
 	struct trace *t;
@@ -247,6 +250,8 @@ struct tl {
 	uint32_t manifest_name, receipt_name[TIMELINE_CLASSES];
 
 	struct tl_nvtx *nvtx; /* nvtx.c; NULL: no markers */
+	uint32_t coverage_name;
+	struct tl_semantic *semantic; /* semantic.c; NULL: no sidecar */
 
 	/* what is put together */
 	uint8_t *buf;
@@ -335,6 +340,15 @@ int tl_nvtx__prepare(struct tl *tl);
 int tl_nvtx__walk(struct tl *tl);
 uint64_t tl_nvtx__unplaced(const struct tl *tl);
 void tl_nvtx__clear(struct tl *tl);
+/* semantic.c: nodes of a sidecar. Nothing without one. */
+int tl_semantic__prepare(struct tl *tl);
+void tl_semantic__restart(struct tl *tl);
+void tl_semantic__seen(struct tl *tl); /* a call, of any process, in the order of the file */
+void tl_semantic__call(struct tl *tl, struct tl_event *e);               /* that call's arguments */
+void tl_semantic__exec(struct tl *tl, struct tl_event *e, size_t index); /* rising */
+int tl_semantic__walk(struct tl *tl);
+int tl_semantic__coverage(struct tl *tl); /* a part of the manifest: what carriers of meaning brought */
+void tl_semantic__clear(struct tl *tl);
 
 /* manifest.c: the last events of a trace */
 int tl_manifest__prepare(struct tl *tl);

@@ -179,6 +179,8 @@ static int run(struct tl *tl, struct trace_exec *x, const uint32_t *link)
 	if (rc)
 		return rc;
 	args_of(e, x, link[x->a.link]);
+	if (tl->semantic)
+		tl_semantic__exec(tl, e, x->index);
 	/* an arrow does not go back in time: viewers take the earlier end for its beginning */
 	if (x->a.has_call && e->start < x->a.call.entry) {
 		tl_arg(e, TL_KEY_EARLY, TL_UINT, x->a.call.entry - e->start);

@@ -16,6 +16,7 @@ const char *const timeline_class_names[TIMELINE_CLASSES] = {
 	[TIMELINE_COUNTER] = "counter",
 	[TIMELINE_PRESENTATION] = "presentation",
 	[TIMELINE_NVTX] = "nvtx",
+	[TIMELINE_SEMANTIC] = "semantic",
 };
 
 #define MONOTONIC "CLOCK_MONOTONIC"
@@ -38,6 +39,8 @@ const struct tl_timing_words tl_timings[TL_TIMINGS] = {
 	[TL_MARKER_OPEN] = { MONOTONIC, "cupti activity", "start measured, end not seen" },
 	[TL_MARKER_BAD] = { MONOTONIC, "cupti activity", "invalid: end before start" },
 	[TL_RECORDER] = { MONOTONIC, "recorder", "measured" },
+	[TL_SIDECAR] = { MONOTONIC, "sidecar", "as it says" },
+	[TL_SIDECAR_WALL] = { MONOTONIC, "sidecar, its wall clock converted by clock pairs", "as it says" },
 	[TL_WHOLE] = { "none", "none", "of the whole capture, at no moment of it" },
 };
 
@@ -133,6 +136,7 @@ static int walk(struct tl *tl, enum tl_phase phase)
 	tl->phase = phase;
 	tl->total = tl->slices = tl->executions_kept = tl->packets = tl->unplaced = 0;
 	memset(tl->kept, 0, sizeof(tl->kept));
+	tl_semantic__restart(tl);
 	rc = tl_calls__walk(tl);
 	if (!rc)
 		rc = tl_device__walk(tl);
@@ -140,6 +144,8 @@ static int walk(struct tl *tl, enum tl_phase phase)
 		rc = tl_marks__walk(tl);
 	if (!rc)
 		rc = tl_nvtx__walk(tl);
+	if (!rc)
+		rc = tl_semantic__walk(tl);
 	return rc;
 }
 
@@ -291,6 +297,8 @@ static int prepare(struct tl *tl)
 	if (!rc)
 		rc = tl_nvtx__prepare(tl);
 	if (!rc)
+		rc = tl_semantic__prepare(tl);
+	if (!rc)
 		rc = tl_manifest__prepare(tl);
 	for (size_t i = 0; !rc && i < tl->npresets; i++)
 		rc = tl->f->preset(tl, &tl->presets[i]);
@@ -319,6 +327,7 @@ int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_writ
 	tl_counters__clear(&tl);
 	tl_device__clear(&tl);
 	tl_nvtx__clear(&tl);
+	tl_semantic__clear(&tl);
 	tl_texts__clear(&tl.names);
 	tl_texts__clear(&tl.values);
 	tl_tracks__clear(&tl.tracks);

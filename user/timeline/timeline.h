@@ -11,6 +11,7 @@
 #ifndef GPUBPF_TIMELINE_H
 #define GPUBPF_TIMELINE_H
 
+#include "sidecar/sidecar.h"
 #include "trace/trace.h"
 
 enum timeline_format { TIMELINE_PERFETTO, TIMELINE_CHROME, TIMELINE_PAGE /* what page.h packs */ };
@@ -25,6 +26,7 @@ enum timeline_class {
 	TIMELINE_COUNTER,      /* made of the above: all or none */
 	TIMELINE_PRESENTATION, /* shows once more what executions say already: dropped first */
 	TIMELINE_NVTX,         /* marks and ranges of the application: each a group of its own */
+	TIMELINE_SEMANTIC,     /* nodes of a sidecar: always there */
 	TIMELINE_CLASSES,
 };
 extern const char *const timeline_class_names[TIMELINE_CLASSES];
@@ -41,6 +43,7 @@ struct timeline_opts {
 	uint64_t budget; /* framed bytes, before any compression */
 	timeline_progress_fn *progress;
 	void *progress_arg;
+	const struct sidecar *sidecar; /* bound to this capture; NULL: none */
 };
 
 struct timeline_sum {
