@@ -294,7 +294,7 @@ static struct tl_event *report(struct tl *tl, uint32_t name)
 			    1;
 	if (!m->report)
 		return NULL;
-	e = tl__new(tl, TL_INSTANT, TIMELINE_SEMANTIC, m->report - 1, tl->t->start);
+	e = tl__new(tl, TL_INSTANT, TIMELINE_MARK, m->report - 1, tl->t->start);
 	e->name = name;
 	e->timing = TL_WHOLE;
 	return e;
