@@ -15,7 +15,7 @@ static bool set_back(const struct wall *w)
 }
 
 /* By the pair nearest before it, or else the first; not where the wall clock was stepped over it. */
-static bool on_our_clock(const struct wall *w, uint64_t real, uint64_t *mono)
+static enum sidecar_interval on_our_clock(const struct wall *w, uint64_t real, uint64_t *mono)
 {
 	const struct wall_pair *p = w->pair;
 	size_t low = 0, high = w->n;
@@ -30,10 +30,21 @@ static bool on_our_clock(const struct wall *w, uint64_t real, uint64_t *mono)
 	}
 	p += low;
 	if (real < p->real)
-		return !__builtin_sub_overflow(p->mono, p->real - real, mono);
+		return __builtin_sub_overflow(p->mono, p->real - real, mono) ? SIDECAR_OUTSIDE
+									     : SIDECAR_INSIDE;
 	if (__builtin_add_overflow(p->mono, real - p->real, mono))
-		return false;
-	return low + 1 == w->n || *mono <= p[1].mono + STEP_NS;
+		return SIDECAR_OUTSIDE;
+	return low + 1 == w->n || *mono <= p[1].mono + STEP_NS ? SIDECAR_INSIDE : SIDECAR_UNANCHORED;
+}
+
+static enum sidecar_interval convert(const struct wall *w, struct sidecar_span *s)
+{
+	enum sidecar_interval from = on_our_clock(w, s->start, &s->start),
+			      to = on_our_clock(w, s->end, &s->end);
+
+	if (from != SIDECAR_INSIDE || to != SIDECAR_INSIDE)
+		return from != SIDECAR_INSIDE ? from : to;
+	return s->start <= s->end ? SIDECAR_INSIDE : SIDECAR_UNANCHORED;
 }
 
 /* `anchored`: there is a pair, and times of the wall clock rise with ours. */
@@ -44,12 +55,9 @@ static void place_interval(struct sidecar_node *node, const struct wall *w, bool
 
 	if (!node->has_interval)
 		return;
-	if (node->realtime && (!anchored || !on_our_clock(w, node->start_ns, &s.start) ||
-			       !on_our_clock(w, node->end_ns, &s.end) || s.end < s.start)) {
-		node->interval = SIDECAR_UNANCHORED;
-		return;
-	}
-	node->interval = s.start >= from && s.end <= to ? SIDECAR_INSIDE : SIDECAR_OUTSIDE;
+	node->interval = !node->realtime ? SIDECAR_INSIDE : anchored ? convert(w, &s) : SIDECAR_UNANCHORED;
+	if (node->interval == SIDECAR_INSIDE && (s.start < from || s.end > to))
+		node->interval = SIDECAR_OUTSIDE;
 	if (node->interval == SIDECAR_INSIDE)
 		node->own = s;
 }
