@@ -16,7 +16,7 @@ import sys
 import zlib
 
 TYPES = ["slice", "open", "close", "instant", "sample"]
-CLASSES = ["skeleton", "call", "gpu_slice", "module", "mark", "counter", "presentation", "nvtx"]
+CLASSES = ["skeleton", "call", "gpu_slice", "module", "mark", "semantic", "presentation", "nvtx"]
 KINDS = ["process", "thread", "group", "lane", "counter"]
 
 

@@ -33,7 +33,14 @@
 #define HEAD_FLOW_IN 0x80
 #define HEAD_END 0xff
 #define VARINT_MAX 10
-_Static_assert(TIMELINE_CLASSES <= 8 && TL_SAMPLE < 7, "the head has room for them, and 0xff is none");
+
+/* How a class is told in the page, in three bits: a counter's samples are known by their type. */
+static const uint8_t classes[TIMELINE_CLASSES] = {
+	[TIMELINE_SKELETON] = 0, [TIMELINE_CALL] = 1,         [TIMELINE_GPU] = 2,
+	[TIMELINE_MODULE] = 3,   [TIMELINE_MARK] = 4,         [TIMELINE_COUNTER] = 5,
+	[TIMELINE_SEMANTIC] = 5, [TIMELINE_PRESENTATION] = 6, [TIMELINE_NVTX] = 7
+};
+_Static_assert(TIMELINE_CLASSES == 9 && TL_SAMPLE < 7, "each has its number, and 0xff is none");
 
 /* How an argument's type is told in the page, whatever its number is here. */
 static const uint8_t arg_types[] = { [TL_UINT] = 0,  [TL_INT] = 1,  [TL_BOOL] = 2,  [TL_POINTER] = 3,
@@ -142,7 +149,7 @@ static int event(struct tl *tl, const struct tl_event *e)
 	if (rc)
 		return rc;
 	p = tl->buf;
-	*p++ = (uint8_t)(e->type | e->cls << HEAD_CLASS_SHIFT | (out ? HEAD_FLOW_OUT : 0) |
+	*p++ = (uint8_t)(e->type | classes[e->cls] << HEAD_CLASS_SHIFT | (out ? HEAD_FLOW_OUT : 0) |
 			 (in ? HEAD_FLOW_IN : 0));
 	p = put_varint(p, e->track);
 	p = put_varint(p, zigzag(e->start - tl->t->start));

@@ -3,8 +3,8 @@
 // columns that are sorted by row and, in a row, by start.
 
 const SLICE = 0, OPEN = 1, CLOSE = 2, INSTANT = 3, SAMPLE = 4;
-const SKELETON = 0, CALL = 1, GPU = 2, MODULE = 3, MARK = 4, PRESENTATION = 6, NVTX = 7;
-const CLASSES = ['capture', 'API call', 'GPU', 'module load', 'mark', 'counter', 'shown once more', 'NVTX'];
+const SKELETON = 0, CALL = 1, GPU = 2, MODULE = 3, MARK = 4, SEMANTIC = 5, PRESENTATION = 6, NVTX = 7;
+const CLASSES = ['capture', 'API call', 'GPU', 'module load', 'mark', 'of the sidecar', 'shown once more', 'NVTX'];
 const PROCESS = 0, THREAD = 1, GROUP = 2, LANE = 3, COUNTER = 4;
 const ARG_INT = 1, ARG_BOOL = 2, ARG_POINTER = 3, ARG_VALUE = 4, ARG_TEXT = 5, ARG_DOUBLE = 6;
 const NONE = 0xffffffff;
