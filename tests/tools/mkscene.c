@@ -566,7 +566,6 @@ int main(int argc, char **argv)
 {
 	struct scene *s = calloc(1, sizeof(*s));
 	char text[1024];
-
 	if (!s || argc != 2 || apitab__builtin(&s->tab)) {
 		fputs("mkscene FILE <LINES\n", stderr);
 		return 2;
