@@ -9,6 +9,7 @@
 #   packaging/deps.sh fuzz      … and the clang runtime of the fuzzers
 #   packaging/deps.sh cross     … and what `make ARCH=aarch64` needs
 #   packaging/deps.sh kernels   … and what `make test-kernels` and `make test-arm64` need
+#   packaging/deps.sh ui        … and a browser for `make test-ui`
 #   packaging/deps.sh --list MODE   prints the packages of a mode and installs nothing
 set -euo pipefail
 
@@ -54,10 +55,20 @@ test)
 	guests=1
 	;;
 check) tools+=(clang-tidy:clang-tidy clang-format:clang-format cppcheck:cppcheck) ;;
+ui)
+	# Ubuntu's package of that name only asks for a snap.
+	if [ "$os" = ubuntu ]; then
+		[ -n "$list" ] || compgen -c | grep -qxE 'chromium|chromium-browser|google-chrome' ||
+			fail "Ubuntu has Chromium as a snap alone: \`snap install chromium\`, or install google-chrome"
+	else
+		tools+=(chromium:chromium)
+	fi
+	tools+=(python3:python3)
+	;;
 fuzz) packages+=(libclang-rt-dev) ;;
 cross) cross=1 ;;
 kernels) guests=1 ;;
-*) fail "unknown mode '$mode' (build, test, check, fuzz, cross, kernels)" ;;
+*) fail "unknown mode '$mode' (build, test, check, fuzz, cross, kernels, ui)" ;;
 esac
 
 if [ -n "$guests" ]; then

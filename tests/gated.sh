@@ -61,13 +61,17 @@ lacks_of()
 		need_root
 		need_gpu
 		;;
+	test-ui)
+		need_command python3
+		has chromium || has chromium-browser || has google-chrome || lacks+=('Chromium (packaging/deps.sh ui)')
+		;;
 	check) need_command clang-tidy clang-format cppcheck ;;
 	esac
 	[ ${#lacks[@]} -gt 0 ] || make -n --no-print-directory "$1" >/dev/null 2>&1 || lacks+=("a target \`make $1\`")
 }
 
 bad=0
-for suite in test-clang fuzz bench test-kernels test-long test-gpu check; do
+for suite in test-clang fuzz bench test-kernels test-long test-gpu test-ui check; do
 	lacks_of "$suite"
 	required=
 	case " $* " in
@@ -84,7 +88,7 @@ for suite in test-clang fuzz bench test-kernels test-long test-gpu check; do
 done
 for suite in "$@"; do
 	case $suite in
-	test-clang | fuzz | bench | test-kernels | test-long | test-gpu | check) ;;
+	test-clang | fuzz | bench | test-kernels | test-long | test-gpu | test-ui | check) ;;
 	*)
 		printf '%-14s is no suite of this list\n' "$suite"
 		bad=1

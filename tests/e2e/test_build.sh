@@ -191,7 +191,7 @@ R57_gated_suites_are_listed()
 {
 	local bad=() suite
 	make --no-print-directory test-gated >"$T/out" 2>&1 || bad+=('make test-gated failed')
-	for suite in test-clang fuzz bench test-kernels test-gpu check; do
+	for suite in test-clang fuzz bench test-kernels test-gpu test-ui check; do
 		grep -qE "^$suite +(can run here|cannot run here: it lacks .)" "$T/out" || bad+=("$suite is not listed")
 	done
 	make --no-print-directory test-gated REQUIRE=no-such-suite >/dev/null 2>&1 && bad+=('an unknown required suite passes')
@@ -205,7 +205,7 @@ R57_gated_suites_are_listed()
 dependencies_are_listed_and_checked_fast()
 {
 	local bad=() mode start=$SECONDS
-	for mode in build test check fuzz cross kernels; do
+	for mode in build test check fuzz cross kernels ui; do
 		packaging/deps.sh --list $mode | grep -qx libbpf-dev || bad+=("mode $mode lists no libbpf-dev")
 	done
 	packaging/deps.sh nonsense >/dev/null 2>&1 && bad+=('an unknown mode passes')

@@ -148,7 +148,7 @@ class Painter {
 		ctx.globalAlpha = 1;
 	}
 	samples(ctx, k, y, h, view, w) {
-		const s = k.samples, { t0, per } = view, scale = s.top ? (h - 12) / s.top : 0;
+		const s = k.samples, { t0, per } = view, scale = s.top ? (h - 8) / s.top : 0;
 		let i = lowerBound(s.t, t0, 0, s.t.length) - 1;
 		ctx.fillStyle = ctx.strokeStyle = ink.accent;
 		ctx.beginPath();
@@ -168,8 +168,6 @@ class Painter {
 		ctx.lineWidth = 1;
 		ctx.stroke();
 		ctx.globalAlpha = 1;
-		ctx.fillStyle = ink.muted;
-		ctx.fillText(unitText(k.unit, s.top), 5, y + 7);
 	}
 }
 
@@ -220,6 +218,10 @@ function drawLabel(ctx, lane, y, w) {
 	}
 	ctx.fillStyle = lane.group || lane.track.kind === THREAD || lane.level === 0 ? ink.text : ink.muted;
 	ctx.fillText(cut(ctx, lane.label, LABELS - x - 18), x + 12, y + Math.min(lane.height, GROUP_ROW) / 2 + 0.5);
+	if (lane.track.samples) {
+		ctx.fillStyle = ink.muted;
+		ctx.fillText('up to ' + unitText(lane.track.unit, lane.track.samples.top), x + 12, y + GROUP_ROW + 4);
+	}
 	ctx.fillStyle = ink.line;
 	ctx.fillRect(0, y + lane.height - 1, w, 1);
 }

@@ -21,9 +21,10 @@ function chip(colour) {
 
 function showVerdict(t) {
 	const lines = t.about.head.replace(/\n$/, '').split('\n').map(clean), first = lines.shift(), word = t.about.verdict;
-	$('word').textContent = first.startsWith(word) ? word : '';
+	const cutAt = first.startsWith(word + ': ') ? word.length : 0;
+	$('word').textContent = first.slice(0, cutAt);
 	$('word').className = t.about.healthy ? 'good' : '';
-	$('headline').textContent = first.startsWith(word) ? first.slice(word.length) : first;
+	$('headline').replaceChildren(el('i', '', first.slice(cutAt, cutAt && cutAt + 2)), first.slice(cutAt && cutAt + 2));
 	let kind = '';
 	$('reasons').replaceChildren(...lines.map(line => {
 		kind = /^ +→/.test(line) ? 'remedy' : /^ {2}missing:/.test(line) ? 'missing' : /^ {3}/.test(line) ? kind : '';

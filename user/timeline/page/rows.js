@@ -5,6 +5,7 @@ const ROW = 19, GROUP_ROW = 24, COUNTER_ROW = 40, GAP = 3;
 
 // Of kernels: told apart on light and dark, and readable under white.
 const VIVID = ['#4a76cf', '#c96a2b', '#3a9268', '#b04f78', '#7f62c3', '#1f8fa3', '#a8821c', '#64872d', '#a856a0', '#56789f', '#9d5d3c', '#3c9488'];
+const SOFT = ['#6d83b8', '#8a76b5', '#5f93a8', '#a0789c', '#77947a', '#a88a68'];
 const CALLS = { launch: '#7189b3', copy: '#5f9a95', wait: '#bf7d72', memory: '#b39a5e', other: '#8d95a1' };
 const COPIES = { h2d: '#2f9e83', d2h: '#d08a2e', d2d: '#7f9a3a', other: '#7d8f6a' };
 
@@ -24,6 +25,8 @@ function colourOf(cls, name) {
 		return VIVID[hash(name) % VIVID.length];
 	if (cls === MARK || cls === SKELETON)
 		return '#cf5f4a';
+	if (cls === NVTX)
+		return SOFT[hash(name) % SOFT.length];
 	if (cls === MODULE)
 		return '#8878a8';
 	return /Launch/i.test(name) ? CALLS.launch : /Memcpy|Memset|copy|^set$/.test(name) ? CALLS.copy : /Synchronize|Wait|Query/.test(name) ? CALLS.wait :
@@ -64,7 +67,7 @@ function trackPath(t, k) {
 
 // GPUs come before threads, and what is about the capture last.
 function order(k) {
-	return k.kind === PROCESS ? 0 : k.kind === GROUP ? 1 : k.kind === COUNTER ? 2 : k.kind === THREAD ? 3 : 4;
+	return k.kind === PROCESS ? 0 : k.kind === GROUP ? 1 : k.kind === COUNTER ? 2 : k.kind === THREAD || k.name.startsWith('NVTX') ? 3 : 4;
 }
 
 function shows(k) {
@@ -86,8 +89,14 @@ function makeLanes(t, closed) {
 		const has = k.rows.length || k.instants >= 0;
 		const lane = add(k, level, k.samples ? COUNTER_ROW : has ? Math.max(1, k.rows.length) * ROW + GAP : GROUP_ROW);
 		lane.group = !has && !k.samples;
-		if (!lane.closed)
-			[...k.children].sort((a, b) => order(a) - order(b)).forEach(c => visit(c, level + 1));
+		if (lane.closed)
+			return;
+		const inner = k.children.filter(shows).sort((a, b) => order(a) - order(b)), only = inner.filter(c => c.kind === GROUP);
+		if (k.kind === GROUP && only.length === 1) { // a device's only context needs no line of its own
+			lane.label += ' · ' + only[0].name;
+			inner.splice(0, 1, ...only[0].children.sort((a, b) => order(a) - order(b)));
+		}
+		inner.forEach(c => visit(c, level + 1));
 	};
 	t.tracks.filter(k => k.parent < 0).sort((a, b) => order(a) - order(b)).forEach(k => visit(k, 0));
 	lanes.total = y + 12;
