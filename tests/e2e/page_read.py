@@ -103,7 +103,7 @@ class Bytes:
 
 def path(tracks, i):
     t = tracks[i]
-    own = t["name"] or (f"process {t['pid']}" if t["kind"] == "process" else f"thread {t['tid']}")
+    own = f"process {t['pid']} {t['name']}".strip() if t["kind"] == "process" else t["name"] or f"thread {t['tid']}"
     return (path(tracks, t["parent"]) + " / " if t["parent"] >= 0 else "") + own
 
 

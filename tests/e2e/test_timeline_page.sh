@@ -39,6 +39,31 @@ page_is_the_same_as_the_export()
 }
 page_is_the_same_as_the_export
 
+# What the trace has, the page has: every event with its place, times and arguments, a sidecar's nodes and NVTX too.
+page_is_the_same_as_the_trace()
+{
+	local bad=() c n more
+	"$GPUBPF" export --format json "$T/scene" 2>/dev/null | jq '{schema: "gpubpf.sidecar/1", capture: .tables.capture[0].identity,
+		nodes: [{id: "a", label: "pause", interval: {clock: "monotonic", start_ns: 3000000, end_ns: 3500000}, attributes: {x: 1}}]}' >"$T/side"
+	for c in scene:50 scene-side:51 nvtx:150; do
+		n=${c#*:} c=${c%:*} more=()
+		[ $c = nvtx ] && [ ! -s "$T/nvtx.gpubpf" ] && continue
+		[ $c = scene-side ] && more=(--sidecar "$T/side")
+		cp "$T/${c%-side}" "$T/in" 2>/dev/null || cp "$T/$c.gpubpf" "$T/in"
+		"${timeline[@]}" "${more[@]}" "$T/in" -o "$T/in.pftrace" --html "$T/in.html" 2>"$T/err" || bad+=("$c: $(cat "$T/err")")
+		python3 tests/e2e/trace_read.py "$T/in.pftrace" "[print((e['track'], e['ts'], e['dur'] if e['type'] == 1 else None, e['name'], e['cat'],
+			sorted(e['args'].items()))) for e in slices + instants if e['cat'] != 'skeleton'] and ''" | sed '/^$/d' | sort >"$T/of.trace"
+		read_page "$T/in.html" "[print((e['path'], e['start'], None if e['end'] is None else e['end'] - e['start'], e['name'], e['class'],
+			sorted((e['args'] | ({'kernel': e['kernel']} if e['kernel'] else {})).items()))) for e in events if e['class'] != 'skeleton'] and ''" |
+			sed '/^$/d' | sort >"$T/of.page"
+		diff "$T/of.trace" "$T/of.page" >"$T/diff" || bad+=("$c: $(head -n 6 "$T/diff")")
+		[ "$(wc -l <"$T/of.page")" -ge "$n" ] || bad+=("$c: $(wc -l <"$T/of.page") events")
+	done
+	result page_is_the_same_as_the_trace_R22_R53 "${bad[@]}"
+}
+sim_record nvtx --cupti nvtx -- "$SIM/annotated" --launches 20 --nvtx 20 || echo "skip page_of_nvtx: $(tail -n 1 "$T/nvtx.err")"
+page_is_the_same_as_the_trace
+
 # Verdict, losses, notes: neither more nor less than the report says, to the letter.
 page_says_what_the_report_says()
 {

@@ -129,15 +129,15 @@ static char *unpack(void)
 int timeline_page_write(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 			struct timeline_result *r, struct err *err)
 {
-	struct timeline_opts own = { .format = TIMELINE_PAGE,
-				     .progress = o->progress,
-				     .progress_arg = o->progress_arg };
+	struct timeline_opts own = *o;
 	struct page *p = calloc(1, sizeof(*p));
 	char *text = unpack(), *rest = text ? strstr(text, MARK) : NULL;
 	int rc = p && rest ? 0 : err_set(err, -ENOMEM, "%s: out of memory", t->in.path);
 
 	if (rc)
 		goto out;
+	own.format = TIMELINE_PAGE;
+	own.has_budget = false;
 	p->fn = fn;
 	p->arg = arg;
 	rc = deflateInit(&p->z, 6) == Z_OK ? 0 : -ENOMEM;

@@ -25,7 +25,7 @@ function colourOf(cls, name) {
 		return VIVID[hash(name) % VIVID.length];
 	if (cls === MARK || cls === SKELETON)
 		return '#cf5f4a';
-	if (cls === NVTX)
+	if (cls === NVTX || cls === SEMANTIC)
 		return SOFT[hash(name) % SOFT.length];
 	if (cls === MODULE)
 		return '#8878a8';
