@@ -265,10 +265,38 @@ static void times_of(struct tl_event *e, const struct view *v)
 	}
 }
 
-static void args_of(struct tl *tl, struct tl_event *e, const struct trace_call *c)
+/* What ran for it; why nothing did. Without a device observer it has its number alone: nobody counted. */
+static int work_of(struct tl *tl, struct tl_event *e, uint32_t work)
+{
+	const struct join *j = tl->t->in.join;
+	enum join_fate fate;
+
+	tl_arg(e, TL_KEY_WORK, TL_UINT, work);
+	if (!tl->runs)
+		return 0;
+	e->work = work;
+	e->flows_out = tl__runs(tl, work);
+	tl_arg(e, TL_KEY_EXECUTIONS, TL_UINT, e->flows_out);
+	if (e->flows_out > TL_FLOWS_MAX)
+		tl_arg(e, TL_KEY_CUT_FLOWS, TL_UINT, e->flows_out - TL_FLOWS_MAX);
+	if (work >= join__host_calls(j))
+		return 0;
+	fate = join__host_call_fate(j, work);
+	if (fate == JOIN_FATE_RAN)
+		return 0;
+	if (!tl->fate_value[fate])
+		tl->fate_value[fate] = tl_texts__add(&tl->values, join_fate_name(fate));
+	if (!tl->fate_value[fate])
+		return -ENOMEM;
+	tl_arg(e, TL_KEY_FATE, TL_VALUE, tl->fate_value[fate]);
+	return 0;
+}
+
+static int args_of(struct tl *tl, struct tl_event *e, const struct trace_call *c)
 {
 	const struct view *v = c->v;
 	uint64_t bytes;
+	int rc = 0;
 
 	if (v->c->flags & GPUBPF_CALL_RETURNED && v->outcome != OUTCOME_OPEN)
 		tl_arg(e, TL_KEY_RESULT, TL_INT, (uint64_t)(int64_t)v->c->result);
@@ -278,16 +306,11 @@ static void args_of(struct tl *tl, struct tl_event *e, const struct trace_call *
 		tl_arg(e, TL_KEY_BYTES, TL_UINT, bytes);
 	if (v->captured)
 		tl_arg(e, TL_KEY_CAPTURED, TL_BOOL, 1);
-	if (c->has_work && tl->runs) {
-		e->work = c->work;
-		e->flows_out = tl__runs(tl, c->work);
-		if (e->flows_out)
-			tl_arg(e, TL_KEY_EXECUTIONS, TL_UINT, e->flows_out);
-		if (e->flows_out > TL_FLOWS_MAX)
-			tl_arg(e, TL_KEY_CUT_FLOWS, TL_UINT, e->flows_out - TL_FLOWS_MAX);
-	}
+	if (c->has_work)
+		rc = work_of(tl, e, c->work);
 	if (v->latency)
 		parts_of(e, v->latency);
+	return rc;
 }
 
 static int on_call(const struct trace_call *c, void *arg)
@@ -317,7 +340,9 @@ static int on_call(const struct trace_call *c, void *arg)
 	times_of(e, v);
 	if (tl->semantic)
 		tl_semantic__call(tl, e);
-	args_of(tl, e, c);
+	rc = args_of(tl, e, c);
+	if (rc)
+		return rc;
 	e->has_work = c->has_work;
 	if (v->p->api->cls == API_ALLOC || v->p->api->cls == API_FREE) {
 		tl->alloc_pending = true;

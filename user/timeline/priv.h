@@ -212,12 +212,13 @@ struct tl {
 	size_t npresets;
 
 	/* calls.c */
-	struct hmap threads;            /* struct tl_thread by process and tid */
-	struct hmap procs;              /* struct tl_proc by pid and life */
-	uint32_t *api_name;             /* by API id */
-	uint32_t *kernel_value;         /* by number of the kernel */
-	struct tl_event *ev;            /* room for one */
-	const struct thread *last_seen; /* of this pass; its own one here: */
+	struct hmap threads;             /* struct tl_thread by process and tid */
+	struct hmap procs;               /* struct tl_proc by pid and life */
+	uint32_t *api_name;              /* by API id */
+	uint32_t *kernel_value;          /* by number of the kernel */
+	uint32_t fate_value[JOIN_FATES]; /* of those that occur */
+	struct tl_event *ev;             /* room for one */
+	const struct thread *last_seen;  /* of this pass; its own one here: */
 	struct tl_thread *last_thread;
 	uint64_t alloc_now[16];
 	uint32_t alloc_track[16];

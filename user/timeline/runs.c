@@ -68,6 +68,8 @@ static void args_of(struct tl_event *e, const struct trace_exec *x, uint32_t lin
 	const struct join_activity *a = &x->a;
 
 	tl_arg(e, TL_KEY_CORRELATION, TL_UINT, a->correlation);
+	if (a->has_call)
+		tl_arg(e, TL_KEY_WORK, TL_UINT, a->call.number);
 	if (a->link != JOIN_JOINED)
 		tl_arg(e, TL_KEY_LINK, TL_VALUE, link);
 	if (a->has_node) {
@@ -264,6 +266,7 @@ int tl_device__alone(struct tl *tl)
 		e->has_work = true;
 		e->work = (uint32_t)i;
 		e->flows_out = tl__runs(tl, e->work);
+		tl_arg(e, TL_KEY_WORK, TL_UINT, e->work);
 		tl_arg(e, TL_KEY_EXECUTIONS, TL_UINT, e->flows_out);
 		tl_arg(e, TL_KEY_SHIM_TID, TL_UINT, a.call.tid);
 		rc = tl_thread__call(tl, th, e);
