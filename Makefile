@@ -77,7 +77,7 @@ PAGE_IMAGE := $(B)/user/timeline/page_image.o
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(PROTO_OBJ) $(BPF_IMAGE) $(PAGE_IMAGE)
 SHIM_IMAGE := $(B)/user/shim_image.o
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o) $(SHIM_IMAGE)
-GEN := $(PROTOS:%=$(B)/gen/%.pb-c.h) $(B)/gen/gpubpf.skel.h
+GEN := $(PROTOS:%=$(B)/gen/%.pb-c.h) $(B)/gen/gpubpf.skel.h $(B)/gen/module.sql.h
 TESTS := $(TEST_SRC:%.c=$(B)/%)
 ASAN_TESTS := $(TEST_SRC:%.c=$(B)/asan/%)
 E2E := $(wildcard tests/e2e/test_*.sh)
@@ -139,6 +139,11 @@ vpath %.proto $(sort $(dir $(wildcard user/*/*.proto)))
 $(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(call step,GEN)$(PROTOC_C) -I$(<D) --c_out=$(B)/gen $<
+
+# SQL as a string of C.
+$(B)/gen/%.sql.h: user/timeline/%.sql
+	@mkdir -p $(@D)
+	$(call step,GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
 
 # $(2): the mode of deps.sh that installs it, when that is not build.
 need-tool = $(if $($(1)),,$(error $(1) was not found: packaging/deps.sh $(or $(2),build) installs it))

@@ -11,14 +11,16 @@
 #include "sidecar/sidecar.h"
 #include "timeline/out.h"
 #include "timeline/page.h"
+#include "timeline/sql.h"
 #include "timeline/timeline.h"
 #include "util/err.h"
+#include "util/file.h"
 #include "util/fmt.h"
 #include "util/opts.h"
 #include "util/progress.h"
 
 struct timeline_args {
-	const char *output, *format, *html, *sidecar;
+	const char *output, *format, *html, *sidecar, *sql;
 	unsigned long long max_bytes;
 	int quiet;
 	struct opt_list pids;
@@ -58,6 +60,12 @@ static const struct opt timeline_opts_table[] = {
 	  .offset = O(sidecar),
 	  .help = "Show, as a track and in the arguments of events, what this file says that calls and executions meant: steps, requests, layers. It is made for this "
 		  "capture and names them by what `gpubpf export --format json` shows." },
+	{ .name = "sql-out",
+	  .type = OPT_STRING,
+	  .arg = "MODULE",
+	  .offset = O(sql),
+	  .help = "Write a PerfettoSQL module too: views of calls, of what ran, of the ties between them, of counters and of what "
+		  "has no match, for Perfetto's trace processor. With Perfetto's format." },
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_LIST,
@@ -104,6 +112,33 @@ static int choose_format(const struct timeline_args *a, struct timeline_opts *o,
 	return 0;
 }
 
+static int check_sql(const struct timeline_args *a, const struct timeline_opts *o, const char *capture,
+		     struct err *err)
+{
+	if (!a->sql)
+		return 0;
+	if (!a->output)
+		return err_set(err, -EINVAL, "--sql-out is for the trace that -o OUT writes: name both");
+	if (o->format != TIMELINE_PERFETTO)
+		return err_set(
+			err, -EINVAL,
+			"--sql-out goes with Perfetto's format alone: Chrome's trace viewer knows no SQL; "
+			"leave --sql-out out, or say --format perfetto");
+	if (strcmp(a->sql, "-") == 0)
+		return err_set(err, -EINVAL, "--sql-out writes a file: name one");
+	if (file_same_name(a->sql, a->output))
+		return err_set(err, -EINVAL,
+			       "-o and --sql-out both name %s: give the module a name of its own", a->output);
+	if (a->html && file_same_name(a->sql, a->html))
+		return err_set(err, -EINVAL,
+			       "--html and --sql-out both name %s: give the module a name of its own",
+			       a->html);
+	if (file_same_name(a->sql, capture))
+		return err_set(err, -EINVAL,
+			       "--sql-out names the capture, %s: give the module a name of its own", capture);
+	return 0;
+}
+
 static void progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct progress *p = arg;
@@ -130,20 +165,29 @@ static void say(const char *output, const struct timeline_opts *o, const struct 
 typedef int write_fn(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 		     struct timeline_result *r, struct err *err);
 
-static int write_trace(struct trace *t, const char *output, write_fn *write, const struct timeline_opts *o,
-		       bool quiet, struct err *err)
+/* module: where the views go, NULL: nowhere */
+static int write_trace(struct trace *t, const char *output, const char *module, write_fn *write,
+		       const struct timeline_opts *o, bool quiet, struct err *err)
 {
 	struct timeline_result r;
-	struct tl_out *out = NULL;
+	struct tl_out *out = NULL, *sql = NULL;
 	int rc = tl_out__open(output, &out, err);
 
+	/* either both are there in the end, or neither */
+	if (!rc && module)
+		rc = tl_sql__open(module, &sql, err);
 	if (!rc)
 		rc = write(t, o, tl_out__write, out, &r, err);
 	progress__end(o->progress_arg);
+	if (!rc && sql)
+		rc = tl_out__settle(sql, err);
 	if (!rc)
 		rc = tl_out__finish(out, err);
 	else if (out && !err->msg[0])
 		tl_out__failed(out, rc, err);
+	if (!rc && sql)
+		rc = tl_out__finish(sql, err);
+	tl_out__close(sql);
 	tl_out__close(out);
 	if (rc)
 		return rc;
@@ -177,6 +221,8 @@ static int run(int argc, char **argv)
 	if (rc == 0)
 		rc = choose_format(&args, &o, &err);
 	if (rc == 0)
+		rc = check_sql(&args, &o, argv[rest], &err);
+	if (rc == 0)
 		rc = cmd_ids(&args.pids, &pids, &model.filter.npids, &err);
 	if (rc < 0) {
 		status = cmd_failed(&err, rc == -ENOMEM ? 1 : 2);
@@ -193,10 +239,10 @@ static int run(int argc, char **argv)
 		rc = cmd_sidecar(args.sidecar, &t, &sidecar, &err);
 	o.sidecar = sidecar;
 	if (!rc && args.output)
-		rc = write_trace(&t, output = args.output, timeline_write, &o, args.quiet, &err);
+		rc = write_trace(&t, output = args.output, args.sql, timeline_write, &o, args.quiet, &err);
 	if (!rc && args.html) {
 		progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
-		rc = write_trace(&t, output = args.html, timeline_page_write, &o, args.quiet, &err);
+		rc = write_trace(&t, output = args.html, NULL, timeline_page_write, &o, args.quiet, &err);
 	}
 	if (!rc && sidecar)
 		sidecar__print(sidecar, stderr, !args.quiet);
@@ -232,6 +278,7 @@ const struct verb verb_timeline = {
 		"gpubpf timeline run.gpubpf -o run.perfetto-trace\tfor https://ui.perfetto.dev\n"
 		"gpubpf timeline run.gpubpf -o run.json.gz\tfor chrome://tracing\n"
 		"gpubpf timeline run.gpubpf --html run.html\tone page that any browser opens\n"
+		"gpubpf timeline run.gpubpf -o run.perfetto-trace --sql-out run.sql\twith views to ask, for the trace processor\n"
 		"gpubpf timeline --max-output-bytes 500M run.gpubpf -o run.perfetto-trace\tat most 500 MiB\n",
 	.opts = timeline_opts_table,
 	.run = run,

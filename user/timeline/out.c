@@ -22,7 +22,7 @@ struct tl_out {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	int fd;
 	bool owned; /* not standard output */
-	bool gzip;
+	bool gzip, settled;
 	z_stream z;
 	size_t n;
 	uint8_t block[BLOCK], packed[BLOCK];
@@ -132,15 +132,25 @@ int tl_out__failed(const struct tl_out *o, int rc, struct err *err)
 	return err_set(err, rc, "%s: %s", o->path, strerror(-rc));
 }
 
-int tl_out__finish(struct tl_out *o, struct err *err)
+int tl_out__settle(struct tl_out *o, struct err *err)
 {
 	int rc = pass_on(o, o->block, o->n);
 
 	o->n = 0;
+	o->settled = true;
 	if (!rc && o->gzip)
 		rc = pack(o, NULL, 0, Z_FINISH);
 	if (!rc && o->temporary[0] && fsync(o->fd))
 		rc = -errno;
+	return rc ? tl_out__failed(o, rc, err) : 0;
+}
+
+int tl_out__finish(struct tl_out *o, struct err *err)
+{
+	int rc = o->settled ? 0 : tl_out__settle(o, err);
+
+	if (rc)
+		return rc;
 	if (o->owned && close(o->fd) && !rc)
 		rc = -errno;
 	o->fd = -1;

@@ -14,7 +14,9 @@ struct tl_out;
 int tl_out__open(const char *path, struct tl_out **out, struct err *err);
 /* A timeline_write_fn; what went wrong is told by tl_out__finish(). */
 int tl_out__write(void *out, const void *bytes, size_t n);
-/* Writes what is left, syncs, gives the file its name. */
+/* Writes what is left and syncs; the file has no name yet. Only tl_out__finish() and tl_out__close() may follow. */
+int tl_out__settle(struct tl_out *out, struct err *err);
+/* The same where that was not done, and gives the file its name. */
 int tl_out__finish(struct tl_out *o, struct err *err);
 /* The message for an error of tl_out__write(); -EPIPE: the reader went away. */
 int tl_out__failed(const struct tl_out *o, int rc, struct err *err);

@@ -140,3 +140,32 @@ int file_write_all(const char *path, const void *buf, size_t n)
 		e = -errno;
 	return e;
 }
+
+/* Absolute, without links; of what is not there yet its folder is. */
+static bool resolve(const char *path, char out[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char folder[PATH_MAX];
+	size_t n;
+
+	if (realpath(path, out))
+		return true;
+	if (snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path + 1) : 1,
+		     slash ? path : ".") >= (int)sizeof(folder))
+		return false;
+	if (!realpath(folder, out))
+		return false;
+	n = strlen(out);
+	return snprintf(out + n, PATH_MAX - n, "/%s", name) < (int)(PATH_MAX - n);
+}
+
+bool file_same_name(const char *a, const char *b)
+{
+	char x[PATH_MAX], y[PATH_MAX];
+
+	if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+		return false;
+	if (strcmp(a, b) == 0)
+		return true;
+	return resolve(a, x) && resolve(b, y) && strcmp(x, y) == 0;
+}

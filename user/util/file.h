@@ -3,6 +3,7 @@
 #ifndef GPUBPF_FILE_H
 #define GPUBPF_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -22,6 +23,9 @@ int file_write_fd(int fd, const void *buf, size_t n);
  * are written as they are. 0 or a negative errno.
  */
 int file_write_all(const char *path, const void *buf, size_t n);
+
+/* Whether both names are of one file, there or not yet; "-" is none. */
+bool file_same_name(const char *a, const char *b);
 
 /*
  * The folders for temporary files, best first: the next one, with *at from 0; NULL: no more. Absolute ones alone: a relative
