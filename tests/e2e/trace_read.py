@@ -61,6 +61,7 @@ class Trace:
     def __init__(self, data):
         self.packets = []
         self.tracks, self.order = {}, []
+        self.about = {}  # by track: parent, own name, pid and tid, whether it is a counter
         self.texts = {1: {}, 2: {}, 3: {}, 29: {}}
         self.events, self.clocks = [], []
         self.primary = None
@@ -112,6 +113,10 @@ class Trace:
             name = f"process {one(p, 1)} {one(p, 6, b'').decode()}".strip()
         if one(f, 4) is not None:
             name = f"thread {one(fields(one(f, 4)), 2)}"
+        pid = one(fields(one(f, 3) or one(f, 4) or b""), 1)
+        tid = one(fields(one(f, 4)), 2) if one(f, 4) is not None else None
+        self.about[uuid] = {"parent": parent, "name": one(f, 2, b"").decode() or None, "pid": pid, "tid": tid,
+                            "counter": one(f, 8) is not None}
         self.tracks[uuid] = (self.tracks[parent] + " / " if parent is not None else "") + name
         self.order.append(self.tracks[uuid])
 
@@ -205,4 +210,5 @@ def main():
         print("BAD:", b)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -76,13 +76,15 @@ static void work_cells(struct trow *r, const struct tables *x, const struct trac
 	const struct view *v = c->v;
 	struct stream_id stream;
 	uint64_t bytes = 0;
+	bool has_bytes;
 
 	trow__if(r, c->kernel, c->kernel ? (uint64_t)(c->kernel - trace__kernel(x->t, 0)) + 1 : 0);
 	if (stream_of(v, &stream))
 		trow__number(r, stream.stream);
 	else
 		trow__absent(r);
-	trow__if(r, plan_arg(v->p, v->c, PLAN_BYTES, &bytes), bytes);
+	has_bytes = plan_arg(v->p, v->c, PLAN_BYTES, &bytes);
+	trow__if(r, has_bytes, bytes);
 	if (!c->has_work)
 		trow__absent(r);
 	else if (!j || c->work >= join__host_calls(j))
