@@ -195,6 +195,19 @@ export_says_what_nobody_measured()
 }
 export_says_what_nobody_measured
 
+export_has_the_values_of_calls()
+{
+	local bad=() got
+	got=$(json "$T/scene" '.tables.calls | map(select(has("bytes")) | .bytes) | [length, add]')
+	[ "$got" = '[5,2174976]' ] || bad+=("bytes of copies: $got")
+	got=$(json "$T/lossy" '.tables.allocations | [(map(select(.bytes > 0)) | length) == (map(select(.action == "allocate")) | length), all(.address != "0x0"), length > 0]')
+	[ "$got" = '[true,true,true]' ] || bad+=("allocations: $got")
+	got=$("$GPUBPF" export --format csv --table capture "$T/lossy" 2>/dev/null | grep -o '1760000000000000000')
+	[ "$got" ] || bad+=('wall clock at the start')
+	result export_has_the_values_of_calls "${bad[@]}"
+}
+export_has_the_values_of_calls
+
 check export_R25_no_mean_over_shapes "1" "$(sql "$T/same.scene/same.sqlite" "SELECT count(*) > 0 AND count(mean_ns) = 0 FROM kernel_names WHERE shapes > 1")"
 check export_incomplete_is_said "1" "$("$GPUBPF" export -f csv --table calls "$T/lossy" 2>&1 >/dev/null | grep -c '^gpubpf: incomplete')"
 

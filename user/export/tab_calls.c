@@ -228,13 +228,16 @@ static int allocation_row(struct tables *x, const struct view *v)
 	struct trow *r = tables__begin(x, &table_allocations);
 	bool alloc = v->p->api->cls == API_ALLOC;
 	uint64_t process = process_of(x, v), base = 0, bytes = 0;
+	bool has_base, has_bytes;
 
 	trow__number(r, x->calls);
 	trow__if(r, process, process);
 	trow__text(r, alloc ? "allocate" : "free");
 	trow__text(r, mem_kind_names[v->p->mem]);
-	trow__if(r, alloc ? alloc_address(v, &base) : plan_arg(v->p, v->c, PLAN_PTR, &base), base);
-	trow__if(r, alloc && alloc_bytes(v, &bytes), bytes);
+	has_base = alloc ? alloc_address(v, &base) : plan_arg(v->p, v->c, PLAN_PTR, &base);
+	has_bytes = alloc && alloc_bytes(v, &bytes);
+	trow__if(r, has_base, base);
+	trow__if(r, has_bytes, bytes);
 	return tables__put(x);
 }
 

@@ -84,6 +84,7 @@ static const struct tcol capture_cols[] = {
 static void meta_cells(struct trow *r, const Gpubpf__Meta *m, const struct trace *t)
 {
 	uint64_t wall = 0;
+	bool has_wall;
 
 	trow__text(r, m->gpubpf_version);
 	trow__if(r, m->has_wire_abi, m->wire_abi);
@@ -91,7 +92,8 @@ static void meta_cells(struct trow *r, const Gpubpf__Meta *m, const struct trace
 	trow__text(r, m->attach);
 	trow__if(r, m->has_entry_only, m->entry_only);
 	trow__if(r, m->has_start_ns, m->start_ns);
-	trow__if(r, m->has_start_ns && inspect_wall(&t->in, m->start_ns, &wall), wall);
+	has_wall = m->has_start_ns && inspect_wall(&t->in, m->start_ns, &wall);
+	trow__if(r, has_wall, wall);
 	trow__number(r, t->start);
 }
 

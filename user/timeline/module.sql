@@ -70,7 +70,7 @@ LEFT JOIN process AS p ON p.upid = COALESCE(th.upid, pt.upid, pct.upid);
 
 -- ---- The capture ----
 
--- A row per trace of gpubpf that is loaded: its manifest.
+-- A row per trace of gpubpf that is loaded: its manifest. calls are those of the capture that returned.
 CREATE OR REPLACE PERFETTO VIEW gpubpf_capture AS
 SELECT
   id,
@@ -290,6 +290,18 @@ GROUP BY
 
 -- Per execution that is tied to a call. delay_ns: from the call's entry to its start; NULL where it started before (early_ns).
 CREATE OR REPLACE PERFETTO VIEW gpubpf_join AS
+WITH
+  -- made once, so that they are found by their numbers
+  c AS MATERIALIZED (
+    SELECT id, ts, name, upid, pid, utid, tid, call_for_work, duration_ns, duration_ns_unmeasured
+    FROM gpubpf_call
+    WHERE call_for_work IS NOT NULL
+  ),
+  d AS MATERIALIZED (
+    SELECT *
+    FROM gpubpf_dispatch
+    WHERE call_for_work IS NOT NULL
+  )
 SELECT
   d.id AS dispatch_id,
   c.id AS call_id,
@@ -314,8 +326,8 @@ SELECT
   d.duration_ns,
   d.duration_ns_unmeasured,
   d.graph
-FROM gpubpf_dispatch AS d
-JOIN gpubpf_call AS c ON c.call_for_work = d.call_for_work AND c.upid = d.upid;
+FROM d
+JOIN c ON c.call_for_work = d.call_for_work AND c.upid = d.upid;
 
 -- Per call for work that no timed execution is tied to, and per execution without a call: why.
 CREATE OR REPLACE PERFETTO VIEW gpubpf_unmatched AS
