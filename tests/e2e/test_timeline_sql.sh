@@ -105,6 +105,25 @@ sql_joins_without_arrows()
 }
 sql_joins_without_arrows
 
+sql_semantic()
+{
+	local bad=() out
+	sim_record nvtx --cupti nvtx -- "$SIM/annotated" --launches 20 --nvtx 20 || {
+		echo "skip sql_semantic: $(tail -n 1 "$T/nvtx.err")"
+		return
+	}
+	mv "$T/nvtx.gpubpf" "$T/nvtx" && views_of nvtx || bad+=("status $?")
+	out=$(python3 tests/e2e/trace_sql.py "$T/nvtx.pftrace" "$T/nvtx.sql" --json "$T/nvtx.json" 2>&1)
+	[[ $out == [1-9]*' compared' ]] || bad+=("$out")
+	asks nvtx "SELECT event, COUNT(*), COUNT(duration_ns) > 0, SUM(duration_ns_unmeasured) FROM gpubpf_semantic WHERE name IN ('inner', 'never ends', 'here') GROUP BY name ORDER BY name" \
+		"[('mark', 20, 0, 0), ('range', 20, 1, 0), ('range', 1, 0, 1)]"
+	asks nvtx "SELECT nvtx_events = (SELECT COUNT(*) FROM gpubpf_semantic), nvtx_events_unmeasured, absent_nvtx FROM gpubpf_capture" '[(1, 0, None)]'
+	asks scene "SELECT (SELECT COUNT(*) FROM gpubpf_semantic), nvtx_events, nvtx_events_unmeasured, absent_nvtx FROM gpubpf_capture" \
+		"[(0, None, 1, 'recorded without --cupti nvtx')]"
+	result sql_semantic_R50_R53 "${bad[@]}"
+}
+sql_semantic
+
 sql_version()
 {
 	local bad=()

@@ -217,6 +217,18 @@ def hold_counters(db, j, pid):
         bad.append(f"samples of counters: {n}")
 
 
+def hold_semantic(db, j, pid):
+    session = {s["id"]: pid.get(s["process"]) for s in j["sessions"]}
+    event = {"start": "range"}
+    if db.execute("SELECT nvtx_not_shown FROM gpubpf_capture").fetchone()[0]:
+        return
+    same("NVTX", [(s["event"], s["pid"], s["own_tid"], s["ts"], s["duration_ns"], s["domain"], s["category"],
+                   s["name"] if s["event"] != "end" else None, bool(s["ended_by_another_thread"]))
+                  for s in rows(db, "SELECT * FROM gpubpf_semantic WHERE carrier = 'nvtx'")],
+         [(event.get(m["event"], m["event"]), session[m["session"]], m.get("own_tid"), m["time_ns"], m.get("duration_ns"),
+           m.get("domain"), m.get("category"), m.get("name"), m.get("ended_elsewhere", False)) for m in j["markers"]])
+
+
 def hold(db, module, path):
     j = json.load(open(path))
     pid = {p["id"]: p["pid"] for p in j["tables"]["processes"]}
@@ -235,6 +247,7 @@ def hold(db, module, path):
         hold_calls(db, j, pid)
     hold_executions(db, j, pid, host)
     hold_counters(db, j, pid)
+    hold_semantic(db, j, pid)
 
 
 def main():

@@ -30,7 +30,7 @@ SELECT
 FROM slice
 WHERE EXTRACT_ARG(arg_set_id, 'debug.timing_quality') IS NOT NULL;
 
--- Per track: whose it is; device, context and stream stand in the names of it and those above it.
+-- Per track: whose it is; own_tid: a thread as its own pid namespace numbers it, which is not tid. Device, context and stream stand in the names of it and those above it.
 CREATE OR REPLACE PERFETTO VIEW gpubpf_track AS
 WITH RECURSIVE
   above(track_id, name, parent_id) AS (
@@ -45,7 +45,8 @@ WITH RECURSIVE
       track_id,
       MAX(CASE WHEN name GLOB 'GPU [0-9]*' THEN CAST(SUBSTR(name, 5) AS INTEGER) END) AS device,
       MAX(CASE WHEN name GLOB 'context [0-9]*' THEN CAST(SUBSTR(name, 9) AS INTEGER) END) AS context,
-      MAX(CASE WHEN name GLOB 'stream [0-9]*' THEN CAST(SUBSTR(name, 8) AS INTEGER) END) AS stream
+      MAX(CASE WHEN name GLOB 'stream [0-9]*' THEN CAST(SUBSTR(name, 8) AS INTEGER) END) AS stream,
+      MAX(CASE WHEN name GLOB 'NVTX, thread [0-9]*' THEN CAST(SUBSTR(name, 14) AS INTEGER) END) AS own_tid
     FROM above
     GROUP BY track_id
   )
@@ -59,7 +60,8 @@ SELECT
   p.name AS process,
   place.device,
   place.context,
-  place.stream
+  place.stream,
+  place.own_tid
 FROM track AS t
 JOIN place ON place.track_id = t.id
 LEFT JOIN thread_track AS tt ON tt.id = t.id
@@ -98,11 +100,15 @@ SELECT
   EXTRACT_ARG(arg_set_id, 'debug.calls_events') AS call_events,
   EXTRACT_ARG(arg_set_id, 'debug.gpu_slice_events') AS dispatch_events,
   EXTRACT_ARG(arg_set_id, 'debug.counter_events') AS counter_events,
+  EXTRACT_ARG(arg_set_id, 'debug.nvtx_events') AS nvtx_events,
+  EXTRACT_ARG(arg_set_id, 'debug.nvtx_events') IS NULL AS nvtx_events_unmeasured,
+  COALESCE(EXTRACT_ARG(arg_set_id, 'debug.nvtx_without_a_moment'), 0) AS nvtx_not_shown,
   COALESCE(EXTRACT_ARG(arg_set_id, 'debug.executions_without_a_moment'), 0) AS dispatches_not_shown,
   COALESCE(EXTRACT_ARG(arg_set_id, 'debug.device_records_not_shown'), 0) AS device_records_not_shown,
   EXTRACT_ARG(arg_set_id, 'debug.absent_host_observer') AS absent_host_observer,
   EXTRACT_ARG(arg_set_id, 'debug.absent_device_observer') AS absent_device_observer,
   EXTRACT_ARG(arg_set_id, 'debug.absent_latency') AS absent_latency,
+  EXTRACT_ARG(arg_set_id, 'debug.absent_nvtx') AS absent_nvtx,
   EXTRACT_ARG(arg_set_id, 'debug.absent_footer') AS absent_footer,
   EXTRACT_ARG(arg_set_id, 'debug.absent_wall_clock') AS absent_wall_clock,
   EXTRACT_ARG(arg_set_id, 'debug.left_out') AS left_out
@@ -358,6 +364,37 @@ SELECT
   0 AS reason_unmeasured
 FROM gpubpf_dispatch
 WHERE link <> 'joined';
+
+-- ---- What the application says of itself ----
+
+-- Per range or mark that the application gave a name: carrier says by what (nvtx). event: range, mark, or the end of a range
+-- without a start. They bind to nothing by their names. gpubpf_capture says why there are none.
+CREATE OR REPLACE PERFETTO VIEW gpubpf_semantic AS
+SELECT
+  e.id,
+  e.ts,
+  'nvtx' AS carrier,
+  EXTRACT_ARG(e.arg_set_id, 'debug.nvtx_event') AS event,
+  CASE
+    WHEN e.timed AND EXTRACT_ARG(e.arg_set_id, 'debug.nvtx_event') = 'range'
+      THEN COALESCE(EXTRACT_ARG(e.arg_set_id, 'debug.duration_ns'), e.dur)
+  END AS duration_ns,
+  NOT e.timed AS duration_ns_unmeasured,
+  e.name,
+  EXTRACT_ARG(e.arg_set_id, 'debug.nvtx_domain') AS domain,
+  EXTRACT_ARG(e.arg_set_id, 'debug.nvtx_category') AS category,
+  EXTRACT_ARG(e.arg_set_id, 'debug.nvtx_payload') AS payload,
+  COALESCE(EXTRACT_ARG(e.arg_set_id, 'debug.ended_by_another_thread'), 0) AS ended_by_another_thread,
+  t.upid,
+  t.pid,
+  t.own_tid,
+  e.track_id,
+  e.clock_domain,
+  e.timing_source,
+  e.timing_quality
+FROM gpubpf_event AS e
+JOIN gpubpf_track AS t ON t.track_id = e.track_id
+WHERE e.category = 'nvtx';
 
 -- ---- Counters ----
 

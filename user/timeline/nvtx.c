@@ -174,7 +174,7 @@ static int emit(struct tl *tl, struct tl_nvtx *x, const struct range *r, size_t 
 	struct lane *l = &x->lane[r->lane];
 	struct join_marker m;
 	struct tl_event *e;
-	uint32_t domain = 0;
+	uint32_t domain = 0, event;
 	bool range, converted;
 
 	join__marker(tl->t->in.join, r->marker, &m);
@@ -193,10 +193,15 @@ static int emit(struct tl *tl, struct tl_nvtx *x, const struct range *r, size_t 
 	e->name = name_of(tl, &tl->names, m.has_name, m.name, m.name_id);
 	if (m.has_domain)
 		domain = name_of(tl, &tl->values, true, m.domain, m.domain_id);
-	if (!e->name || (m.has_domain && !domain))
+	event = tl_texts__add(&tl->values, m.kind == GPUBPF_MARKER_START ? "range"
+					   : m.kind == GPUBPF_MARKER_END ? "end"
+									 : "mark");
+	if (!e->name || !event || (m.has_domain && !domain))
 		return -ENOMEM;
 	if (tl->bucket_bytes)
 		e->bucket = tl__bucket(tl, (uint64_t)m.id << 32 | r->lane, r->start);
+	/* for a viewer an instant may be a range of no length */
+	tl_arg(e, TL_KEY_NVTX_EVENT, TL_VALUE, event);
 	if (domain)
 		tl_arg(e, TL_KEY_NVTX_DOMAIN, TL_VALUE, domain);
 	if (m.has_category)
