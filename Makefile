@@ -42,7 +42,7 @@ WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 # No path of the building machine gets into the program: the same source gives the same bytes. The last match wins.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
 BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW) \
-	$(if $(HAVE_CURSES),-DHAVE_CURSES) $(if $(HAVE_SQLITE3),-DHAVE_SQLITE3)
+	$(if $(HAVE_CURSES),-DHAVE_CURSES) $(if $(HAVE_SQLITE3),-DHAVE_SQLITE3) $(if $(HAVE_EVENT),-DHAVE_EVENT)
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
 COMMA := ,
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -63,8 +63,13 @@ SQLITE_LIBS := -lsqlite3 -lm
 HAVE_SQLITE3 := $(shell t=$$(mktemp) && echo 'int sqlite3_open(void); int main(void) { return sqlite3_open(); }' | \
 	$(CC) -w -static -x c - -o "$$t" $(SQLITE_LIBS) 2>/dev/null && \
 	$(CC) -fsyntax-only -include sqlite3.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
+# `timeline --serve`; without libevent it says so.
+EVENT_LIBS := -levent_extra -levent_core
+HAVE_EVENT := $(shell t=$$(mktemp) && echo 'int evhttp_new(void); int main(void) { return evhttp_new(); }' | \
+	$(CC) -w -static -x c - -o "$$t" $(EVENT_LIBS) 2>/dev/null && \
+	$(CC) -fsyntax-only -include event2/http.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
 LIBS := -lbpf $(if $(HAVE_DW)$(HAVE_CURSES),-Wl$(COMMA)--as-needed) $(if $(HAVE_DW),$(DW_LIBS)) $(if $(HAVE_CURSES),$(CURSES_LIBS)) \
-	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty $(if $(HAVE_SQLITE3),$(SQLITE_LIBS))
+	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty $(if $(HAVE_SQLITE3),$(SQLITE_LIBS)) $(if $(HAVE_EVENT),$(EVENT_LIBS))
 LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)

@@ -13,6 +13,7 @@
 #include "timeline/page.h"
 #include "timeline/sql.h"
 #include "timeline/timeline.h"
+#include "timeline_view.h"
 #include "util/err.h"
 #include "util/file.h"
 #include "util/fmt.h"
@@ -24,6 +25,7 @@ struct timeline_args {
 	unsigned long long max_bytes;
 	int quiet;
 	struct opt_list pids;
+	struct timeline_view_args view;
 };
 
 #define O(field) offsetof(struct timeline_args, field)
@@ -66,6 +68,7 @@ static const struct opt timeline_opts_table[] = {
 	  .offset = O(sql),
 	  .help = "Write a PerfettoSQL module too: views of calls, of what ran, of the ties between them, of counters and of what "
 		  "has no match, for Perfetto's trace processor. With Perfetto's format." },
+	TIMELINE_VIEW_OPTS(O(view)),
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_LIST,
@@ -89,27 +92,30 @@ static bool ends_in(const char *s, const char *end)
 
 static int choose_format(const struct timeline_args *a, struct timeline_opts *o, struct err *err)
 {
-	if (!a->output && !a->html)
-		return err_set(err, -EINVAL, "timeline needs `-o OUT` or `--html OUT`");
-	if (!a->output && (a->format || a->max_bytes != ~0ull))
+	const bool trace = a->output || timeline_view_wanted(&a->view);
+
+	if (!trace && !a->html)
+		return err_set(err, -EINVAL, "timeline needs `-o OUT`, `--html OUT` or --serve");
+	if (!trace && (a->format || a->max_bytes != ~0ull))
 		return err_set(err, -EINVAL,
 			       "--format and --max-output-bytes are for `-o OUT`, which is missing");
 	if (a->output && a->html && strcmp(a->output, a->html) == 0)
 		return err_set(err, -EINVAL, "-o and --html name one file: %s", a->html);
-	if (!a->output)
-		return 0;
+	if (!trace)
+		return timeline_view_check(&a->view, NULL, err);
 	o->has_budget = a->max_bytes != ~0ull;
 	o->budget = a->max_bytes;
 	if (!a->format)
-		o->format = ends_in(a->output, ".json") || ends_in(a->output, ".json.gz") ? TIMELINE_CHROME
-											  : TIMELINE_PERFETTO;
+		o->format = a->output && (ends_in(a->output, ".json") || ends_in(a->output, ".json.gz"))
+				    ? TIMELINE_CHROME
+				    : TIMELINE_PERFETTO;
 	else if (strcmp(a->format, "perfetto") == 0)
 		o->format = TIMELINE_PERFETTO;
 	else if (strcmp(a->format, "chrome") == 0)
 		o->format = TIMELINE_CHROME;
 	else
 		return err_set(err, -EINVAL, "there is no format '%s': perfetto or chrome", a->format);
-	return 0;
+	return timeline_view_check(&a->view, a->output, err);
 }
 
 static int check_sql(const struct timeline_args *a, const struct timeline_opts *o, const char *capture,
@@ -165,19 +171,25 @@ static void say(const char *output, const struct timeline_opts *o, const struct 
 typedef int write_fn(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 		     struct timeline_result *r, struct err *err);
 
-/* module: where the views go, NULL: nowhere */
-static int write_trace(struct trace *t, const char *output, const char *module, write_fn *write,
-		       const struct timeline_opts *o, bool quiet, struct err *err)
+struct target {
+	const char *output, *module; /* NULL: into the file of the view; no views for the trace processor */
+	const struct timeline_view *view;
+	write_fn *write;
+};
+
+static int write_trace(struct trace *t, const struct target *to, const struct timeline_opts *o, bool quiet,
+		       struct err *err)
 {
 	struct timeline_result r;
 	struct tl_out *out = NULL, *sql = NULL;
-	int rc = tl_out__open(output, &out, err);
+	int rc = to->output ? tl_out__open(to->output, &out, err)
+			    : tl_out__on(timeline_view__fd(to->view), "the temporary file", &out, err);
 
 	/* either both are there in the end, or neither */
-	if (!rc && module)
-		rc = tl_sql__open(module, &sql, err);
+	if (!rc && to->module)
+		rc = tl_sql__open(to->module, &sql, err);
 	if (!rc)
-		rc = write(t, o, tl_out__write, out, &r, err);
+		rc = to->write(t, o, tl_out__write, out, &r, err);
 	progress__end(o->progress_arg);
 	if (!rc && sql)
 		rc = tl_out__settle(sql, err);
@@ -196,20 +208,44 @@ static int write_trace(struct trace *t, const char *output, const char *module, 
 			"gpubpf: warning: none of the %llu executions of the capture is in the trace\n",
 			(unsigned long long)r.launches);
 	if (!quiet)
-		say(output, o, &r, write == timeline_page_write);
+		say(to->output ? to->output : t->in.path, o, &r, to->write == timeline_page_write);
 	return 0;
+}
+
+/* *output: what was written last. */
+static int write_all(struct trace *t, const struct timeline_args *a, const struct timeline_view *view,
+		     struct timeline_opts *o, const char **output, struct err *err)
+{
+	struct target trace = { a->output, a->sql, view, timeline_write },
+		      page = { .output = a->html, .write = timeline_page_write };
+	struct sidecar *sidecar = NULL;
+	int rc = cmd_sidecar(a->sidecar, t, &sidecar, err);
+
+	o->sidecar = sidecar;
+	*output = a->output;
+	if (!rc && (a->output || view))
+		rc = write_trace(t, &trace, o, a->quiet, err);
+	if (!rc && a->html) {
+		*output = a->html;
+		progress__begin(o->progress_arg, a->quiet ? NULL : stderr, "timeline", 0);
+		rc = write_trace(t, &page, o, a->quiet, err);
+	}
+	if (!rc && sidecar)
+		sidecar__print(sidecar, stderr, !a->quiet);
+	sidecar__free(sidecar);
+	return rc;
 }
 
 static int run(int argc, char **argv)
 {
-	struct timeline_args args = { .max_bytes = ~0ull };
+	struct timeline_args args = { .max_bytes = ~0ull, .view = TIMELINE_VIEW_INIT };
 	struct timeline_opts o = { 0 };
 	struct model_opts model = { 0 };
+	struct timeline_view *view = NULL;
 	struct trace t = { 0 };
 	struct err err = { 0 };
 	uint32_t *pids = NULL;
 	const char *output = "";
-	struct sidecar *sidecar = NULL;
 	struct progress shown;
 	int rest, rc, status;
 
@@ -234,22 +270,17 @@ static int run(int argc, char **argv)
 	progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
 	o.progress = progress;
 	o.progress_arg = &shown;
-	rc = trace__open(&t, argv[rest], &model, &err);
+	rc = timeline_view__open(&args.view, argv[rest], args.output, &view, &err);
 	if (!rc)
-		rc = cmd_sidecar(args.sidecar, &t, &sidecar, &err);
-	o.sidecar = sidecar;
-	if (!rc && args.output)
-		rc = write_trace(&t, output = args.output, args.sql, timeline_write, &o, args.quiet, &err);
-	if (!rc && args.html) {
-		progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
-		rc = write_trace(&t, output = args.html, NULL, timeline_page_write, &o, args.quiet, &err);
-	}
-	if (!rc && sidecar)
-		sidecar__print(sidecar, stderr, !args.quiet);
-	/* a reader of standard output that went away knows */
-	status = !rc ? 0 : rc == -EPIPE && strcmp(output, "-") == 0 ? 1 : cmd_failed(&err, 1);
-	sidecar__free(sidecar);
+		rc = trace__open(&t, argv[rest], &model, &err);
+	if (!rc)
+		rc = write_all(&t, &args, view, &o, &output, &err);
 	trace__close(&t);
+	if (!rc && view)
+		rc = timeline_view__run(view, args.quiet, &err);
+	/* a reader of standard output that went away knows */
+	status = !rc ? 0 : rc == -EPIPE && output && strcmp(output, "-") == 0 ? 1 : cmd_failed(&err, 1);
+	timeline_view__close(view);
 out:
 	free(pids);
 	opts_free(&verb_timeline, &args);
@@ -258,7 +289,7 @@ out:
 
 const struct verb verb_timeline = {
 	.name = "timeline",
-	.synopsis = "[OPTIONS] {-o OUT|--html OUT} FILE",
+	.synopsis = "[OPTIONS] {-o OUT|--html OUT|--serve} FILE",
 	.summary = "the capture as a trace for Perfetto or Chrome's trace viewer",
 	.text = "Writes every call and everything that ran on the devices as a trace. Each process has a track per thread with "
 		"its calls, nested ones inside the others, and a tree of devices, contexts and streams with what ran there; "

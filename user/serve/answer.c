@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One request, one answer, and the connection is closed. */
+#ifdef HAVE_EVENT
 #include <errno.h>
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static void send_block(struct evhttp_connection *c, void *arg)
 	}
 	if (evbuffer_reserve_space(r->block, (ev_ssize_t)want, &v, 1) == 1) {
 		do
-			got = pread(r->s->o.trace, v.iov_base, want, (off_t)r->at);
+			got = pread(r->s->file, v.iov_base, want, (off_t)r->at);
 		while (got < 0 && errno == EINTR);
 		v.iov_len = got > 0 ? (size_t)got : 0;
 		if (evbuffer_commit_space(r->block, &v, 1))
@@ -111,7 +112,7 @@ static bool has_changed(const struct serve *s)
 {
 	struct stat now;
 
-	return fstat(s->o.trace, &now) || now.st_size != s->trace.st_size ||
+	return fstat(s->file, &now) || now.st_size != s->trace.st_size ||
 	       now.st_mtim.tv_sec != s->trace.st_mtim.tv_sec ||
 	       now.st_mtim.tv_nsec != s->trace.st_mtim.tv_nsec;
 }
@@ -127,7 +128,8 @@ static void send_trace(struct reply *r, bool head)
 	char text[80];
 
 	if (has_changed(s)) {
-		say(r, 410, "Gone", "the file of the trace was changed since it is served; run gpubpf timeline again");
+		say(r, 410, "Gone",
+		    "the file of the trace was changed since it is served; run gpubpf timeline again");
 		return;
 	}
 	/* RFC 9110 knows ranges of GET alone */
@@ -169,9 +171,9 @@ static void send_trace(struct reply *r, bool head)
 
 static void send_page(struct reply *r, const char *name)
 {
-	static const char *const policy =
-		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+	static const char *const
+		policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+			 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 	struct evhttp_request *req = r->req;
 	const char *type;
 	char *text = NULL;
@@ -282,3 +284,4 @@ void serve__answer(struct evhttp_request *req, void *arg)
 	evhttp_connection_set_closecb(c, on_close, r);
 	answer(r);
 }
+#endif

@@ -4,6 +4,7 @@
  * until it says PONG, then it gets {perfetto: {buffer, title, fileName}}: the protocol of
  * https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui.
  */
+#ifdef HAVE_EVENT
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,8 +129,9 @@ static void put_page(FILE *f, const struct serve *s)
 	fputs("</h1>\n<p><button id=\"open\" autofocus>Open in the viewer</button>\n"
 	      "<p id=\"state\" role=\"status\">Reading the trace.</p>\n<p><small>",
 	      f);
-	fputs(s->o.ui ? "The viewer is the one in the directory that gpubpf was given.\n" :
-			"The viewer comes from " SERVE_VIEWER " and runs in this browser; the trace is uploaded nowhere.\n",
+	fputs(s->o.ui ? "The viewer is the one in the directory that gpubpf was given.\n"
+		      : "The viewer comes from " SERVE_VIEWER
+			" and runs in this browser; the trace is uploaded nowhere.\n",
 	      f);
 	fputs("<a href=\"trace\" download=\"", f);
 	put_html(f, s->o.file_name);
@@ -161,3 +163,4 @@ int serve__page(const struct serve *s, const char *name, char **text, size_t *n,
 		rc = -ENOMEM;
 	return rc;
 }
+#endif

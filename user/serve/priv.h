@@ -13,10 +13,10 @@
 #include "serve/guard.h"
 #include "serve/serve.h"
 
-#define SERVE_CONNECTIONS 32   /* more wait until one ends */
-#define SERVE_HEADERS 16384    /* bytes of a request's head */
-#define SERVE_REQUEST_TIME 10  /* seconds for a request to be there, whatever drips in */
-#define SERVE_STALL_TIME 30    /* seconds in which nothing is taken of an answer */
+#define SERVE_CONNECTIONS 32  /* more wait until one ends */
+#define SERVE_HEADERS 16384   /* bytes of a request's head */
+#define SERVE_REQUEST_TIME 10 /* seconds for a request to be there, whatever drips in */
+#define SERVE_STALL_TIME 30   /* seconds in which nothing is taken of an answer */
 #define SERVE_BLOCK (256u << 10)
 
 struct serve_conn {
@@ -27,6 +27,8 @@ struct serve_conn {
 
 struct serve {
 	struct serve_opts o;
+	struct serve_ends ends;
+	int file;
 	struct stat trace; /* as it was at the start */
 	uint16_t port;
 	char token[GUARD_TOKEN_LEN + 1];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifdef HAVE_EVENT
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -36,7 +37,7 @@ static bool is_gone(const struct serve_conn *c)
 /* Nobody new is let in. */
 static bool is_done(const struct serve *s)
 {
-	return s->fetched && s->o.once;
+	return s->fetched && s->ends.once;
 }
 
 static void sweep(struct serve *s)
@@ -65,12 +66,12 @@ static void sweep(struct serve *s)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct serve *s = arg;
-	struct pollfd terminal = { .fd = s->o.terminal };
+	struct pollfd terminal = { .fd = s->ends.terminal };
 
 	(void)fd;
 	(void)what;
 	sweep(s);
-	if (s->o.terminal >= 0 && poll(&terminal, 1, 0) > 0 &&
+	if (s->ends.terminal >= 0 && poll(&terminal, 1, 0) > 0 &&
 	    (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)))
 		end(s, SERVE_HUNG_UP);
 }
@@ -107,8 +108,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 			continue;
 		if (bev && !free_slots++) {
 			bufferevent_incref(bev);
-			s->conn[i] =
-				(struct serve_conn){ .bev = bev, .since = clock_now(CLOCK_MONOTONIC) };
+			s->conn[i] = (struct serve_conn){ .bev = bev, .since = clock_now(CLOCK_MONOTONIC) };
 		}
 	}
 	if (free_slots <= 1) {
@@ -164,8 +164,8 @@ static int listen_at(struct serve *s, struct err *err)
 		return rc;
 	}
 	s->port = ntohs(at.sin_port);
-	s->listener = evconnlistener_new(s->base, NULL, NULL,
-					 LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	s->listener = evconnlistener_new(s->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
+					 0, fd);
 	if (!s->listener) {
 		close(fd);
 		return err_set(err, -ENOMEM, "out of memory");
@@ -181,18 +181,18 @@ static int listen_at(struct serve *s, struct err *err)
 static int add_events(struct serve *s, struct err *err)
 {
 	const struct timeval every = { .tv_usec = 500000 };
-	struct timeval in = { .tv_sec = (time_t)(s->o.for_ns / NS_PER_S),
-			      .tv_usec = (suseconds_t)(s->o.for_ns % NS_PER_S / 1000) };
+	struct timeval in = { .tv_sec = (time_t)(s->ends.after_ns / NS_PER_S),
+			      .tv_usec = (suseconds_t)(s->ends.after_ns % NS_PER_S / 1000) };
 
 	s->tick = event_new(s->base, -1, EV_PERSIST, on_tick, s);
 	if (!s->tick || event_add(s->tick, &every))
 		goto failed;
-	if (s->o.stop >= 0) {
-		s->stop = event_new(s->base, s->o.stop, EV_READ, on_stop, s);
+	if (s->ends.stop >= 0) {
+		s->stop = event_new(s->base, s->ends.stop, EV_READ, on_stop, s);
 		if (!s->stop || event_add(s->stop, NULL))
 			goto failed;
 	}
-	if (s->o.for_ns) {
+	if (s->ends.after_ns) {
 		s->end = event_new(s->base, -1, 0, on_end, s);
 		if (!s->end || event_add(s->end, &in))
 			goto failed;
@@ -223,7 +223,7 @@ static int make(struct serve *s, struct err *err)
 	if (!s->http)
 		return err_set(err, -ENOMEM, "out of memory, or no epoll");
 	evhttp_set_max_headers_size(s->http, SERVE_HEADERS);
-	evhttp_set_max_body_size(s->http, 0);
+	evhttp_set_max_body_size(s->http, SERVE_HEADERS); /* read, and thrown away */
 	evhttp_set_allowed_methods(s->http, 0xffff); /* ours are told by the answer: 405, not 501 */
 	evhttp_set_bevcb(s->http, on_connection, s);
 	evhttp_set_gencb(s->http, serve__answer, s);
@@ -239,18 +239,12 @@ int serve__open(const struct serve_opts *o, struct serve **out, struct err *err)
 	if (!s)
 		return err_set(err, -ENOMEM, "out of memory");
 	s->o = *o;
-	if (fstat(o->trace, &s->trace))
-		rc = err_set(err, -errno, "the trace: %s", strerror(errno));
-	else if (!S_ISREG(s->trace.st_mode))
-		rc = err_set(err, -EINVAL, "only a regular file can be served");
-	else
-		rc = make(s, err);
+	s->file = -1;
+	rc = make(s, err);
 	if (!rc && ((rc = guard_token(s->token)) || (rc = guard_token(tag))))
 		err_set(err, rc, "no random bytes: %s", strerror(-rc));
 	if (!rc)
 		rc = listen_at(s, err);
-	if (!rc)
-		rc = add_events(s, err);
 	if (rc) {
 		serve__close(s);
 		return rc;
@@ -261,13 +255,28 @@ int serve__open(const struct serve_opts *o, struct serve **out, struct err *err)
 	return 0;
 }
 
+int serve__trace(struct serve *s, int fd, struct err *err)
+{
+	if (fstat(fd, &s->trace))
+		return err_set(err, -errno, "the trace: %s", strerror(errno));
+	if (!S_ISREG(s->trace.st_mode))
+		return err_set(err, -EINVAL, "only a regular file can be served");
+	s->file = fd;
+	return 0;
+}
+
 const char *serve__url(const struct serve *s)
 {
 	return s->url;
 }
 
-int serve__run(struct serve *s, enum serve_end *why, struct err *err)
+int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err)
 {
+	if (s->file < 0)
+		return err_set(err, -EINVAL, "there is no trace to serve");
+	s->ends = *ends;
+	if (add_events(s, err))
+		return -ENOMEM;
 	if (!s->ended && event_base_dispatch(s->base) < 0)
 		return err_set(err, -EIO, "the server's event loop failed");
 	*why = s->why;
@@ -295,3 +304,46 @@ void serve__close(struct serve *s)
 		event_base_free(s->base);
 	free(s);
 }
+#else
+#include <errno.h>
+#include <stddef.h>
+
+#include "serve/serve.h"
+#include "util/err.h"
+
+int serve__open(const struct serve_opts *o, struct serve **out, struct err *err)
+{
+	(void)o;
+	*out = NULL;
+	return err_set(err, -ENOTSUP,
+		       "this gpubpf was built without libevent: it cannot serve a trace; write it with -o");
+}
+
+int serve__trace(struct serve *s, int fd, struct err *err)
+{
+	(void)s;
+	(void)fd;
+	(void)err;
+	return -ENOTSUP;
+}
+
+const char *serve__url(const struct serve *s)
+{
+	(void)s;
+	return "";
+}
+
+int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err)
+{
+	(void)s;
+	(void)ends;
+	(void)why;
+	(void)err;
+	return -ENOTSUP;
+}
+
+void serve__close(struct serve *s)
+{
+	(void)s;
+}
+#endif

@@ -10,8 +10,9 @@
  * A request must name this server as its host (against rebinding of names) and, if it names an origin, this server's or the
  * viewer's. Everything else is refused before anything is looked for.
  *
- * Life: serve__open() listens, serve__run() answers until there is a reason to end, serve__close() closes. Nothing is
- * printed; the descriptors of serve_opts stay the caller's.
+ * Life: serve__open() listens, so that a port in use is known before a long trace is made; serve__trace() says what is there;
+ * serve__run() answers until there is a reason to end; serve__close() closes. Nothing is printed; descriptors stay the
+ * caller's.
  */
 #ifndef GPUBPF_SERVE_H
 #define GPUBPF_SERVE_H
@@ -27,29 +28,33 @@ struct serve_ui;
 #define SERVE_VIEWER "https://ui.perfetto.dev"
 
 struct serve_opts {
-	int trace;             /* a regular file, open for reading, from its first byte on */
 	const char *title;     /* what the viewer calls the trace */
 	const char *file_name; /* under which it would save it */
 	const char *focus;     /* parameters for the viewer's link ("ts=1&dur=2"), or NULL */
 	struct serve_ui *ui;   /* NULL: SERVE_VIEWER */
 	uint16_t port;         /* 0: a free one */
-	bool once;             /* end when the trace was fetched whole */
-	uint64_t for_ns;       /* end after this time; 0: no such limit */
-	int stop;              /* readable: end; -1: none */
-	int terminal;          /* end when it hangs up; -1: none */
+};
+
+struct serve_ends {        /* each is a reason to end */
+	int stop;          /* is readable; -1: none */
+	int terminal;      /* hangs up; -1: none */
+	bool once;         /* the trace was fetched whole */
+	uint64_t after_ns; /* this time is over; 0: no such limit */
 };
 
 enum serve_end {
 	SERVE_STOPPED,  /* by `stop` */
 	SERVE_HUNG_UP,  /* `terminal` */
 	SERVE_FETCHED,  /* `once` */
-	SERVE_TIME_OVER /* `for_ns` */
+	SERVE_TIME_OVER /* `after_ns` */
 };
 
 /* 0 or a negative errno with a message. */
 int serve__open(const struct serve_opts *o, struct serve **out, struct err *err);
+/* A regular file, open for reading. Whoever changes it takes it out of service. */
+int serve__trace(struct serve *s, int fd, struct err *err);
 const char *serve__url(const struct serve *s);
-int serve__run(struct serve *s, enum serve_end *why, struct err *err);
+int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err);
 void serve__close(struct serve *s); /* NULL is fine */
 
 #endif

@@ -57,20 +57,29 @@ static int open_file(struct tl_out *o, const char *path)
 	return -errno;
 }
 
-int tl_out__open(const char *path, struct tl_out **out, struct err *err)
+int tl_out__on(int fd, const char *name, struct tl_out **out, struct err *err)
 {
 	struct tl_out *o = calloc(1, sizeof(*o));
-	size_t n = strlen(path);
-	int rc;
 
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (strcmp(path, "-") == 0) {
-		o->fd = STDOUT_FILENO;
-		snprintf(o->path, sizeof(o->path), "standard output");
-		*out = o;
-		return 0;
-	}
+	o->fd = fd;
+	snprintf(o->path, sizeof(o->path), "%s", name);
+	*out = o;
+	return 0;
+}
+
+int tl_out__open(const char *path, struct tl_out **out, struct err *err)
+{
+	struct tl_out *o;
+	size_t n = strlen(path);
+	int rc;
+
+	if (strcmp(path, "-") == 0)
+		return tl_out__on(STDOUT_FILENO, "standard output", out, err);
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return err_set(err, -ENOMEM, "out of memory");
 	o->owned = true;
 	rc = open_file(o, path);
 	if (!rc && n > 3 && strcmp(path + n - 3, ".gz") == 0) {

@@ -12,6 +12,8 @@ struct err;
 struct tl_out;
 
 int tl_out__open(const char *path, struct tl_out **out, struct err *err);
+/* To a descriptor, which stays the caller's; `name` is for messages. */
+int tl_out__on(int fd, const char *name, struct tl_out **out, struct err *err);
 /* A timeline_write_fn; what went wrong is told by tl_out__finish(). */
 int tl_out__write(void *out, const void *bytes, size_t n);
 /* Writes what is left and syncs; the file has no name yet. Only tl_out__finish() and tl_out__close() may follow. */
