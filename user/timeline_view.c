@@ -44,9 +44,10 @@ int timeline_view_check(const struct timeline_view_args *a, const char *output, 
 	if (!a->serve_for)
 		return err_set(err, -EINVAL, "--serve-for takes a time longer than 0");
 	if (output && (strcmp(output, "-") == 0 || (!stat(output, &st) && !S_ISREG(st.st_mode))))
-		return err_set(err, -EINVAL,
-			       "only a regular file can be served, not '%s'; without -o the trace needs no name",
-			       output);
+		return err_set(
+			err, -EINVAL,
+			"only a regular file can be served, not '%s'; without -o the trace needs no name",
+			output);
 	return 0;
 }
 

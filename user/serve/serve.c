@@ -130,7 +130,8 @@ void serve__reply_ended(struct serve *s, bool whole_trace)
 {
 	s->answering--;
 	s->fetched |= whole_trace;
-	event_active(s->tick, EV_TIMEOUT, 0); /* its bufferevent goes when evhttp is through with it */
+	/* its bufferevent goes when evhttp is through with it; as EV_TIMEOUT it would put off the next tick */
+	event_active(s->tick, EV_READ, 0);
 	if (!is_done(s) || s->ended)
 		return;
 	if (s->answering)
@@ -224,7 +225,7 @@ static int make(struct serve *s, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory, or no epoll");
 	evhttp_set_max_headers_size(s->http, SERVE_HEADERS);
 	evhttp_set_max_body_size(s->http, SERVE_HEADERS); /* read, and thrown away */
-	evhttp_set_allowed_methods(s->http, 0xffff); /* ours are told by the answer: 405, not 501 */
+	evhttp_set_allowed_methods(s->http, 0xffff);      /* ours are told by the answer: 405, not 501 */
 	evhttp_set_bevcb(s->http, on_connection, s);
 	evhttp_set_gencb(s->http, serve__answer, s);
 	return 0;

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
+# `gpubpf timeline --serve` and `--open`: who may ask, for what, and that nothing listens any more at the end.
+. tests/e2e/lib.sh
+
+"$B/tests/tools/mkcapture" --calls 20000 "$T/cap" >/dev/null && "$GPUBPF" timeline -q "$T/cap" -o "$T/want" || {
+	not_ok serve_scene "status $?"
+	exit 1
+}
+"$GPUBPF" timeline -q --serve --serve-for 1ms "$T/cap" >/dev/null 2>"$T/err" || {
+	grep -q 'without libevent' "$T/err" && { echo 'skip serve: libevent'; exit 0; }
+}
+
+# start NAME ARG…: a server in the background; its address in $url, its process in $server
+start()
+{
+	local name=$1
+	shift
+	rm -f "$T/$name.url"
+	"$GPUBPF" timeline "$@" >"$T/$name.url" 2>"$T/$name.err" &
+	server=$!
+	wait_for 20 test -s "$T/$name.url"
+	url=$(cat "$T/$name.url")
+}
+
+ask() # CASE [FILE]; adds to `bad`
+{
+	local out
+	out=$(python3 tests/e2e/serve_check.py "$1" "$url" "${2:-$T/want}" 2>&1)
+	[ -z "$out" ] || bad+=("$out")
+}
+
+# ends STATUS [NAME]: the server has ended, with this status, and nothing listens
+ends()
+{
+	local got
+	wait_for 10 bash -c "! kill -0 $server 2>/dev/null" || { bad+=("does not end"); kill -9 "$server"; }
+	wait "$server"
+	got=$?
+	[ $got = "$1" ] || bad+=("status $got, not $1: $(cat "$T/$2.err")")
+	ask gone
+}
+
+start all --serve "$T/cap"
+for c in trace token host origin ranges methods full; do
+	bad=()
+	ask $c
+	result serve_${c}_R51 "${bad[@]}"
+done
+
+serve_listens_on_loopback_alone()
+{
+	local bad=() port=${url%/*} hex
+	port=${port%/*} port=${port##*:}
+	hex=$(printf %04X "$port")
+	# address in the order of its bytes in memory
+	[ "$(awk -v p=":$hex" '$4 == "0A" && $2 ~ p "$" { print $2 }' /proc/net/tcp)" = "$(printf %08X $((0x0100007F))):$hex" ] ||
+		bad+=("$(cat /proc/net/tcp)")
+	[ ! -r /proc/net/tcp6 ] || ! awk '$4 == "0A" { print $2 }' /proc/net/tcp6 | grep ":$hex\$" || bad+=('IPv6')
+	[ "$(wc -l <"$T/all.url")" = 1 ] || bad+=('more than one line')
+	[[ $url =~ ^http://127\.0\.0\.1:[0-9]+/[a-z2-7]{26}/$ ]] || bad+=("$url")
+	ls -l "/proc/$server/fd" | grep -q '(deleted)' || bad+=('the trace has a name')
+	result serve_listens_on_loopback_alone_R51 "${bad[@]}"
+}
+serve_listens_on_loopback_alone
+
+serve_ends_with_signals()
+{
+	local bad=() s
+	kill -INT "$server"
+	ends 0 all
+	for s in TERM HUP; do
+		start $s --serve "$T/cap"
+		kill -$s "$server"
+		ends 0 $s
+	done
+	# a client in the middle of it holds nobody up
+	start busy --serve "$T/cap"
+	python3 - "$url" <<'END' &
+import socket, sys, time
+from urllib.parse import urlsplit
+u = urlsplit(sys.argv[1])
+s = socket.create_connection((u.hostname, u.port))
+s.sendall(f"GET {u.path}trace HTTP/1.1\r\nHost: {u.netloc}\r\n\r\n".encode())
+s.recv(10)
+time.sleep(20)
+END
+	local client=$!
+	ask fetch
+	kill -TERM "$server"
+	ends 0 busy
+	kill $client
+	wait $client
+	result serve_ends_with_signals_R51 "${bad[@]}"
+}
+serve_ends_with_signals
+
+serve_ends_with_its_terminal()
+{
+	local bad=()
+	python3 - "$GPUBPF" "$T/cap" "$T/tty" <<'END' >"$T/out" 2>&1 || bad+=("$(cat "$T/out")")
+import os, pty, subprocess, sys, time
+# in a session of its own that has no controlling terminal: no SIGHUP comes, the terminal just ends
+lead, follow = pty.openpty()
+p = subprocess.Popen([sys.argv[1], "timeline", "-q", "--serve", sys.argv[2]], stdin=follow, stderr=follow,
+                     stdout=open(sys.argv[3], "wb"), start_new_session=True)
+os.close(follow)
+for _ in range(1000):
+    if os.path.getsize(sys.argv[3]):
+        break
+    time.sleep(0.02)
+assert p.poll() is None
+os.close(lead)
+sys.exit(p.wait(20))
+END
+	url=$(cat "$T/tty")
+	ask gone
+	result serve_ends_with_its_terminal_R51 "${bad[@]}"
+}
+serve_ends_with_its_terminal
+
+serve_ends_in_time()
+{
+	local bad=()
+	start time --serve --serve-for 300ms "$T/cap"
+	ends 0 time
+	result serve_ends_in_time_R51 "${bad[@]}"
+}
+serve_ends_in_time
+
+serve_of_a_file()
+{
+	local bad=() f
+	for f in pftrace pftrace.gz json; do
+		start file --serve -o "$T/out.$f" "$T/cap"
+		"$GPUBPF" timeline -q "$T/cap" -o "$T/again.$f"
+		cmp -s "$T/out.$f" "$T/again.$f" || bad+=("$f")
+		ask fetch "$T/again.$f"
+		if [ $f = json ]; then
+			# a new file of that name is another one; what is written into this one is seen
+			mv "$T/out.json" "$T/moved" && echo >"$T/out.json"
+			ask fetch "$T/again.$f"
+			echo >>"$T/moved"
+			ask changed
+		fi
+		kill "$server"
+		ends 0 file
+	done
+	result serve_of_a_file_R51 "${bad[@]}"
+}
+serve_of_a_file
+
+serve_refuses()
+{
+	local bad=() args status want
+	while IFS='|' read -r want status args; do
+		# shellcheck disable=SC2086
+		"$GPUBPF" timeline $args "$T/cap" >"$T/out" 2>"$T/err"
+		[ $? = "$status" ] && grep -qF -- "$want" "$T/err" && [ ! -s "$T/out" ] || bad+=("$args: $(cat "$T/err")")
+	done <<-END
+		--serve|2|
+		--serve|2|--port 80 -o $T/x
+		--port takes|2|--serve --port 65536
+		--serve-for takes|2|--serve --serve-for 0
+		only a regular file|2|--serve -o -
+		only a regular file|2|--serve -o /dev/null
+	END
+	"$GPUBPF" timeline --serve "$T/nothing" >"$T/out" 2>"$T/err"
+	[ $? = 1 ] && [ ! -s "$T/out" ] || bad+=('no capture')
+	start one --serve "$T/cap"
+	local port=${url%/*}
+	port=${port%/*} port=${port##*:}
+	"$GPUBPF" timeline --serve --port "$port" -o "$T/never" "$T/cap" >"$T/out" 2>"$T/err"
+	[ $? = 1 ] && grep -q "port $port is in use" "$T/err" && [ ! -e "$T/never" ] || bad+=("$(cat "$T/err")")
+	kill "$server"
+	ends 0 one
+	start two --serve --port "$port" "$T/cap"
+	[[ $url == http://127.0.0.1:$port/* ]] || bad+=("$url")
+	kill "$server"
+	ends 0 two
+	"$GPUBPF" timeline --serve "$T/cap" >/dev/full 2>"$T/err"
+	[ $? = 1 ] && grep -q 'standard output' "$T/err" || bad+=("full: $(cat "$T/err")")
+	result serve_refuses_R51 "${bad[@]}"
+}
+serve_refuses
