@@ -23,8 +23,8 @@ def ask(path, method="GET", body=None, **headers):
     return r.status, {k.lower(): v for k, v in r.getheaders()}, r.read()
 
 
-def raw(text, close=True):
-    s = socket.create_connection(("127.0.0.1", port), timeout=20)
+def raw(text, close=True, timeout=20):
+    s = socket.create_connection(("127.0.0.1", port), timeout=timeout)
     s.sendall(text)
     got = b""
     try:
@@ -127,8 +127,8 @@ def methods():
             status, h, body = ask(base + path, m, body=b"x" * 100 if m in ("POST", "PUT", "PATCH") else None)
             wanted(m, (status, h.get("allow")), (405, "GET, HEAD"))
     for text in b"FOO /x HTTP/1.1\r\n\r\n", b"CONNECT x:1 HTTP/1.1\r\n\r\n", b"\r\n\r\n", b"\0" * 100, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n":
-        got = raw(text, close=text != b"\0" * 100)
-        if isinstance(got, bytes) and b" 200 " in got[:16]:
+        got = raw(text, timeout=0.3)  # some wait for more of it
+        if b" 200 " in got[:16]:
             print(f"{text}: {got[:60]}")
     big = f"GET {base}trace HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX: {'x' * 100000}\r\n\r\n".encode()
     if b" 200 " in raw(big)[:16]:
