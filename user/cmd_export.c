@@ -11,13 +11,15 @@
 #include "export/schema.h"
 #include "export/sqlite.h"
 #include "export/tables.h"
+#include "sidecar/man.h"
+#include "sidecar/sidecar.h"
 #include "util/err.h"
 #include "util/opts.h"
 
 struct export_args {
 	const char *format, *output, *table;
 	int schema;
-	const char *value, *signal;
+	const char *value, *signal, *sidecar;
 };
 
 #define O(field) offsetof(struct export_args, field)
@@ -42,7 +44,14 @@ static const struct opt export_opts_table[] = {
 	  .help = "Only this table, of json, jsonl and csv, which needs it: tables, capture, command, options, gpus, libraries, "
 		  "notes, reasons, ledger_host, ledger_device, timings, processes, process_info, threads, apis, sessions, losses, "
 		  "launch_keys, kernels, stacks, calls, call_times, call_waits, call_stacks, allocations, clock_pairs, gpu_errors, device_calls, executions, "
-		  "copies, modules, markers, external_ids or unified_memory." },
+		  "copies, modules, markers, external_ids, unified_memory, "
+		  "semantic_coverage, semantic_nodes, semantic_links or semantic_targets." },
+	{ .name = "sidecar",
+	  .type = OPT_STRING,
+	  .arg = "JSON",
+	  .offset = O(sidecar),
+	  .help = "Write, in the semantic tables of json, jsonl, csv and sqlite, what this file says that calls and executions "
+		  "meant: steps, requests, layers. It is made for this capture." },
 	{ .name = "schema",
 	  .type = OPT_FLAG,
 	  .offset = O(schema),
@@ -138,6 +147,8 @@ static int check(const struct export_args *a, const struct export_format *f, str
 	if (a->table && !f->tables)
 		return err_set(err, -EINVAL, "--table does not go with --format %s", f->name);
 	if ((f->tables && check_table(a->table, f->name, err)) ||
+	    (a->sidecar && !f->semantic &&
+	     err_set(err, -EINVAL, "--sidecar does not go with --format %s", f->name)) ||
 	    check_word("--value", a->value, export_values, f->values, f->name, err) ||
 	    check_word("--signal", a->signal, export_signals, f->signals, f->name, err))
 		return -EINVAL;
@@ -157,10 +168,13 @@ static int convert(const char *file, const struct export_format *f, const struct
 	};
 	struct model_opts m = { 0 };
 	struct export_out out = { .fd = -1 };
+	struct sidecar *sidecar = NULL;
 	struct trace t;
 	char line[768];
 	int rc = trace__open(&t, file, &m, err);
 
+	if (!rc)
+		rc = cmd_sidecar(a->sidecar, &t, &sidecar, err);
 	if (!rc)
 		rc = export_out__open(&out, a->output, f->own_file, err);
 	if (!rc) {
@@ -169,12 +183,15 @@ static int convert(const char *file, const struct export_format *f, const struct
 		if (!rc || export_out__failed(&out))
 			rc = export_out__keep(&out, err);
 	}
+	if (!rc && sidecar)
+		sidecar__print(sidecar, stderr, true);
 	if (!rc && t.in.ledger.verdict < LEDGER_UNCONTRADICTED) {
 		ledger_headline(&t.in.ledger, line, sizeof(line));
 		fprintf(stderr, "gpubpf: %s\n", line);
 	}
 	export_out__drop(&out);
 	trace__close(&t);
+	sidecar__free(sidecar);
 	return rc;
 }
 
@@ -244,8 +261,8 @@ const struct verb verb_export = {
 		"it, how far it can be trusted. What ran without a time has no start, end or duration, and is there. The same capture "
 		"and version give the same bytes, of SQLite the same rows.\n\n"
 		"An SQLite database has views for the usual questions: kernel_summary, kernel_names, launches, dispatches, "
-		"copy_summary, api_summary, device_gaps, device_gap_summary, unmatched_calls, unmatched_executions and "
-		"unmatched_device_calls. Its tables gpubpf_columns and gpubpf_views hold what everything means.\n\n"
+		"copy_summary, api_summary, device_gaps, device_gap_summary, unmatched_calls, unmatched_executions, "
+		"unmatched_device_calls and semantic_summary. Its tables gpubpf_columns and gpubpf_views hold what everything means.\n\n" SIDECAR_MAN
 		"pprof and folded are profiles: what ran, by stack and kernel. A stack begins with the process's own functions where the "
 		"capture has them (`record --stacks`), else with the thread; then comes the API call, then the kernel, copy or set. Both add "
 		"up to what `gpubpf report` says. A profile's labels tell process, thread, device, stream and shape, how an execution was tied "

@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_DIR = $(B)/tests/fuzz
 FUZZ_SAN = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_CAPTURE_SRC := tests/fuzz/fuzz_capture.c $(wildcard user/capture/*.c user/inspect/*.c user/util/*.c user/model/*.c \
-	user/join/*.c user/gate/*.c user/latency/*.c user/report/*.c user/trace/*.c user/export/tab*.c usdt/*.c) \
+	user/join/*.c user/gate/*.c user/latency/*.c user/report/*.c user/trace/*.c user/sidecar/*.c user/export/tab*.c usdt/*.c) \
 	$(addprefix user/stacks/,check.c quality.c table.c)
 
 # What the fuzzer finds is in $(B)/tests/fuzz/crash-*; its corpus grows in $(B)/tests/fuzz/corpus.

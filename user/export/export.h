@@ -53,6 +53,7 @@ struct export_format {
 	 */
 	int (*write)(struct trace *t, struct export_out *out, const struct export_opts *o, struct err *err);
 	bool tables;         /* --table goes with it */
+	bool semantic;       /* --sidecar goes with it */
 	bool values;         /* --value goes with it */
 	bool signals;        /* --signal goes with it */
 	bool binary;         /* not for a terminal */

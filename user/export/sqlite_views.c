@@ -13,6 +13,7 @@ const char *const sqlite_indexes[] = {
 	"CREATE INDEX copies_execution ON copies(execution)",
 	"CREATE INDEX call_times_call ON call_times(call)",
 	"CREATE INDEX allocations_call ON allocations(call)",
+	"CREATE INDEX semantic_targets_node ON semantic_targets(node)",
 	NULL,
 };
 
@@ -83,6 +84,12 @@ const struct sqlite_view sqlite_views[] = {
 	{ "unmatched_device_calls", "one row per call for work that the device observer saw and that is joined to no call of the host",
 	  "SELECT d.id AS device_call, d.session, d.own_tid, d.work, d.start_ns, d.duration_ns, d.link, d.correlation, d.executions"
 	  " FROM device_calls d WHERE d.link NOT IN ('joined', 'other_call', 'alone', 'nested')" },
+	{ "semantic_summary", "one row per node of the sidecar: what it is tied to by itself, and how long that ran on devices",
+	  "SELECT n.id AS node, n.name, n.label, n.kind, n.parent, n.use, n.start_ns, n.start_ns_unmeasured, n.duration_ns,"
+	  " n.duration_ns_unmeasured, (SELECT count(DISTINCT c.call) FROM semantic_targets c WHERE c.node = n.id) AS calls,"
+	  " count(t.execution) AS executions, count(e.duration_ns) AS timed, sum(e.duration_ns) AS total_ns"
+	  " FROM semantic_nodes n LEFT JOIN (SELECT DISTINCT node, execution FROM semantic_targets WHERE execution IS NOT NULL) t"
+	  " ON t.node = n.id LEFT JOIN executions e ON e.id = t.execution GROUP BY n.id" },
 	{ NULL, NULL, NULL },
 };
 /* clang-format on */

@@ -43,6 +43,10 @@ const struct table *const tables_all[] = {
 	&table_markers,
 	&table_external_ids,
 	&table_unified_memory,
+	&table_semantic_coverage,
+	&table_semantic_nodes,
+	&table_semantic_links,
+	&table_semantic_targets,
 	NULL,
 };
 

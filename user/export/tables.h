@@ -178,7 +178,8 @@ extern const struct table table_tables, table_capture, table_command, table_opti
 	table_launch_keys, table_kernels, table_calls, table_call_times, table_call_waits, table_stacks,
 	table_call_stacks, table_allocations, table_clock_pairs, table_gpu_errors, table_device_calls,
 	table_executions, table_copies, table_modules, table_markers, table_external_ids,
-	table_unified_memory;
+	table_unified_memory, table_semantic_coverage, table_semantic_nodes, table_semantic_links,
+	table_semantic_targets;
 
 /* Descriptions of a table's columns. */
 #define TCOL(key, type, meaning)                                                                             \

@@ -517,6 +517,7 @@ int sidecar__bind(struct sidecar *s, struct trace *t, struct err *err)
 	if (!rc) {
 		settle_links(s);
 		settle_nodes(s);
+		t->sidecar = s;
 	}
 	free(b.call);
 	free(b.work);

@@ -150,7 +150,7 @@ struct sidecar;
 int sidecar__read(const char *path, struct sidecar **out, struct err *err);
 /* The same of bytes; `name` is for messages. */
 int sidecar__parse(const char *name, const char *text, size_t n, struct sidecar **out, struct err *err);
-/* -EXDEV: it is of another capture. Once. */
+/* The trace then has it, and lives no longer than it. -EXDEV: it is of another capture. Once. */
 int sidecar__bind(struct sidecar *s, struct trace *t, struct err *err);
 void sidecar__free(struct sidecar *s); /* NULL is fine */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sidecar/sidecar.h"
 #include "timeline/priv.h"
 #include "util/fmt.h"
 
@@ -191,7 +192,7 @@ static int add_rows(struct tl *tl)
 
 int tl_semantic__prepare(struct tl *tl)
 {
-	const struct sidecar *s = tl->o->sidecar;
+	const struct sidecar *s = tl->t->sidecar;
 	size_t n = s ? sidecar__nodes(s) : 0;
 	struct tl_semantic *m;
 	int rc;
@@ -394,7 +395,7 @@ int tl_semantic__coverage(struct tl *tl)
 	struct sidecar_coverage c[SIDECAR_CARRIERS];
 	int rc = 0;
 
-	sidecar_coverage(tl->o->sidecar, tl->t, c);
+	sidecar_coverage(tl->t->sidecar, tl->t, c);
 	for (unsigned i = 0; !rc && i < SIDECAR_CARRIERS; i++)
 		if (c[i].asked)
 			rc = put_coverage(tl, (enum sidecar_carrier)i, &c[i]);

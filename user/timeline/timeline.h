@@ -11,7 +11,6 @@
 #ifndef GPUBPF_TIMELINE_H
 #define GPUBPF_TIMELINE_H
 
-#include "sidecar/sidecar.h"
 #include "trace/trace.h"
 
 enum timeline_format { TIMELINE_PERFETTO, TIMELINE_CHROME, TIMELINE_PAGE /* what page.h packs */ };
@@ -43,7 +42,6 @@ struct timeline_opts {
 	uint64_t budget; /* framed bytes, before any compression */
 	timeline_progress_fn *progress;
 	void *progress_arg;
-	const struct sidecar *sidecar; /* bound to this capture; NULL: none */
 };
 
 struct timeline_sum {

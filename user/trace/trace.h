@@ -18,6 +18,7 @@
 #include "util/hmap.h"
 
 struct err;
+struct sidecar;
 
 struct trace_kernel { /* a launch key of the host's calls, by the number that it came with */
 	struct launch_key key;
@@ -29,10 +30,11 @@ struct trace_kernel { /* a launch key of the host's calls, by the number that it
 };
 
 struct trace {
-	struct inspection in; /* verdict and ledger, metadata, the join */
-	struct model *m;      /* finished: totals, processes, names */
-	uint64_t start;       /* CLOCK_MONOTONIC; times of the capture count from here */
-	bool start_is_known;  /* not: the first call's entry, or the first execution's start */
+	struct inspection in;          /* verdict and ledger, metadata, the join */
+	struct model *m;               /* finished: totals, processes, names */
+	uint64_t start;                /* CLOCK_MONOTONIC; times of the capture count from here */
+	const struct sidecar *sidecar; /* that is bound to it; NULL: none. Not its own */
+	bool start_is_known;           /* not: the first call's entry, or the first execution's start */
 	/* below: trace.c's */
 	struct hmap raw;
 	struct trace_kernel *kernel;
