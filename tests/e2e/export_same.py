@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""export_same.py GPUBPF CAPTURE FOLDER: every cell of JSON, JSON lines, CSV and SQLite against the canonical JSON.
+"""export_same.py GPUBPF CAPTURE FOLDER [OPTION…]: every cell of JSON, JSON lines, CSV and SQLite against the canonical JSON.
 
 Prints each difference and, last, how many cells were compared.
 """
@@ -12,13 +12,13 @@ import subprocess
 import sys
 
 ABSENT, UNMEASURED = "<absent>", "<not measured>"
-program, capture, folder = sys.argv[1:4]
+program, capture, folder, *options = sys.argv[1:]
 differences = 0
 
 
 def export(kind, *more):
     path = os.path.join(folder, "same." + kind)
-    subprocess.run([program, "export", "--format", kind, *more, "-o", path, capture], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "export", "--format", kind, *more, *options, "-o", path, capture], check=True, stderr=subprocess.DEVNULL)
     return path
 
 

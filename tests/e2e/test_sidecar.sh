@@ -216,3 +216,107 @@ EOF2
 	result sidecar_with_other_options "${bad[@]}"
 }
 sidecar_with_other_options
+
+# ---- Exports ----
+
+tables() { jq -rc ".tables | $1" "$T/same.$2/same.json"; } # JQ-EXPRESSION NAME
+
+sidecar_in_exports()
+{
+	local bad=() out s
+	"$GPUBPF" export --schema >"$T/schema.json"
+	for s in side odd; do
+		mkdir -p "$T/same.$s"
+		out=$(python3 tests/e2e/export_same.py "$GPUBPF" "$T/scene" "$T/same.$s" --sidecar "$T/$s" 2>&1)
+		[ "$out" = '0 differences, cells: many' ] || bad+=("$s: $out")
+		python3 -c 'import jsonschema' 2>/dev/null || continue
+		out=$(python3 - "$T/schema.json" "$T/same.$s/same.json" 2>&1 <<-'PY'
+			import json, sys
+			from jsonschema.validators import validator_for
+			schema, data = (json.load(open(p)) for p in sys.argv[1:])
+			for e in list(validator_for(schema)(schema).iter_errors(data))[:5]:
+			    print(list(e.path), e.message[:200])
+		PY
+		)
+		[ -z "$out" ] || bad+=("$s: $out")
+	done
+	check sidecar_nodes "in phase 1 used 1395100 1566600 targets 2 2" \
+		"$(tables '.semantic_nodes[1] | "\(.name) \(.kind) \(.parent) \(.use) \(.start_ns) \(.end_ns) \(.times_from) \(.links) \(.links_matched)"' side)"
+	check sidecar_targets "[[1,3,null,null],[1,null,1,null],[1,null,null,1],[2,4,null,null],[2,null,2,null],[2,null,null,2],[3,9,null,null],[4,null,null,7],[5,9,null,null],[6,null,9,null]]" \
+		"$(tables '[.semantic_targets[] | [.link, .call, .device_call, .execution]]' side)"
+	check sidecar_statuses "[differs,differs,differs,none,none,none,none,not_observed,matched,differs,matched]" "$(tables '[.semantic_links[].status]' odd | tr -d '"')"
+	check sidecar_uses "[empty,empty,unmatched,unmatched,unmatched,used,withheld,withheld,used]" "$(tables '[.semantic_nodes[].use]' odd | tr -d '"')"
+	# a used node whose targets have no time: not measured; one that is not used has none
+	check sidecar_R14 "[true,null,true] [false,false]" "$(tables '.semantic_nodes | "\(.[8] | [has("start_ns"), .start_ns, .start_ns_unmeasured]) \(.[0] | [has("start_ns"), has("start_ns_unmeasured")])"' odd)"
+	# the trace says the same
+	for s in side odd; do
+		is "$T/$s.pftrace" "sorted((e['args']['node'], e['ts'], e['dur']) for e in by('semantic'))" \
+			"$(python3 -c 'import json, sys; print(sorted((n["name"], n["start_ns"], n["duration_ns"]) for n in json.load(open(sys.argv[1]))["tables"]["semantic_nodes"] if n.get("start_ns")))' "$T/same.$s/same.json")"
+		is "$T/$s.pftrace" "[[e['args'][k] for k in ('nodes', 'nodes_used', 'links', 'links_matched', 'targets', 'intervals', 'intervals_withheld')] for e in instants if e['name'] == 'semantic coverage']" \
+			"$(tables '[.semantic_coverage[] | select(.carrier == "sidecar") | [.nodes, .nodes_used, .links, .links_matched, .targets, .intervals, .intervals_withheld]]' $s | sed 's/,/, /g')"
+	done
+	check sidecar_summary "fwd|1|1|1000000
+in|2|2|150000" "$(sqlite3 "$T/same.side/same.sqlite" "SELECT name, calls, executions, total_ns FROM semantic_summary WHERE kind = 'phase' ORDER BY name")"
+	result sidecar_in_exports_R53 "${bad[@]}"
+}
+sidecar_in_exports
+
+sidecar_of_exports_is_strict()
+{
+	local bad=() f
+	for f in json jsonl sqlite; do
+		"$GPUBPF" export --format $f --sidecar "$T/r.member" -o "$T/no.$f" "$T/scene" 2>"$T/err"
+		[ $? = 1 ] && [ ! -e "$T/no.$f" ] && grep -q "did you mean 'label'" "$T/err" || bad+=("$f: $(cat "$T/err")")
+	done
+	for f in pprof folded otlp; do
+		"$GPUBPF" export --format $f --sidecar "$T/side" -o "$T/no.$f" "$T/scene" 2>"$T/err"
+		[ $? = 2 ] && [ ! -e "$T/no.$f" ] && grep -q "sidecar does not go with --format $f" "$T/err" || bad+=("$f: $(cat "$T/err")")
+	done
+	json "$T/scene" | jq -e '.tables | (.semantic_nodes + .semantic_links + .semantic_targets | length) == 0 and
+		([.tables[] | select(.name | test("^semantic_(nodes|links|targets)$")) | .why_not] | unique) == ["exported without --sidecar"] and
+		([.semantic_coverage[].asked] == [false, false, false])' >/dev/null || bad+=('without a sidecar')
+	result sidecar_of_exports_is_strict "${bad[@]}"
+}
+sidecar_of_exports_is_strict
+
+# ---- Carriers that were recorded: NVTX and external correlation ids ----
+
+sidecar_recorded_carriers()
+{
+	local bad=()
+	LD_LIBRARY_PATH=$SIM "$GPUBPF" record -q --cupti nvtx,external -o "$T/kinds" -- "$SIM/annotated" --launches 60 --nvtx 50 --external 40 \
+		>"$T/out" 2>"$T/err" || { not_ok sidecar_recorded_carriers "$(cat "$T/err")"; return; }
+	json "$T/kinds" >"$T/kinds.tables"
+	jq -e '.tables | [.semantic_coverage[] | select(.carrier == "nvtx")][0] as $n | [.semantic_coverage[] | select(.carrier == "external_ids")][0] as $e |
+		$n.asked and $n.nodes == (.markers | length) and $n.nodes > 0 and $n.nodes_used == ([.markers[] | select(.event != "end" and .time_ns)] | length) and
+		$n.intervals == ([.markers[] | select(.event == "start" and .end_ns)] | length) and $n.intervals_withheld == 0 and ($n | has("links") | not) and
+		$e.asked and $e.nodes == (.external_ids | length) and $e.nodes > 0 and $e.links == $e.nodes and
+		$e.links_matched == ([.external_ids[] | select(.has_call)] | length) and $e.links_unmatched == $e.links - $e.links_matched and
+		([.semantic_coverage[] | select(.carrier == "sidecar")][0] | .asked == false and .nodes == null)' "$T/kinds.tables" >/dev/null ||
+		bad+=("$(jq -c '.tables.semantic_coverage[]' "$T/kinds.tables")")
+	"${timeline[@]}" "$T/kinds" -o "$T/kinds.pftrace"
+	is "$T/kinds.pftrace" "[[e['args'][k] for k in ('carrier', 'nodes', 'nodes_used')] for e in instants if e['name'] == 'semantic coverage']" \
+		"$(jq -c '[.tables.semantic_coverage[] | select(.asked) | [.carrier, .nodes, .nodes_used]]' "$T/kinds.tables" | tr '"' "'" | sed 's/,/, /g')"
+	# a node for an id that the application gave: all calls and executions that it was given for, and no others
+	python3 - "$T/kinds.tables" "$T/kinds.side" >"$T/want" <<'PY'
+import json, sys
+t = json.load(open(sys.argv[1]))["tables"]
+e = next(e for e in t["external_ids"] if e["has_call"])
+same = [x["correlation"] for x in t["external_ids"] if (x["session"], x["kind"], x["external"]) == (e["session"], e["kind"], e["external"])]
+link = {"session": e["session"], "kind": e["kind"], "id": e["external"]}
+json.dump({"schema": "gpubpf.sidecar/1", "capture": t["capture"][0]["identity"], "nodes": [
+    {"id": "given", "label": "given", "links": [{"external": link}]},
+    {"id": "never", "label": "never", "links": [{"external": dict(link, id="0xffffffffffff")}]}]}, open(sys.argv[2], "w"))
+devices = [d for d in t["device_calls"] if d["session"] == e["session"] and d["correlation"] in same]
+print(len(same) > 0, sorted(d["id"] for d in devices), sorted(d["call"] for d in devices if "call" in d),
+      sorted(x["id"] for x in t["executions"] if x["session"] == e["session"] and x["correlation"] in same))
+PY
+	json --sidecar "$T/kinds.side" "$T/kinds" | python3 -c '
+import json, sys
+t = json.load(sys.stdin)["tables"]
+of = lambda k: sorted(x[k] for x in t["semantic_targets"] if k in x)
+print([l["status"] for l in t["semantic_links"]] == ["matched", "none"], of("device_call"), of("call"), of("execution"))' >"$T/got"
+	cmp -s "$T/want" "$T/got" || bad+=("external: $(cat "$T/got"), not $(cat "$T/want")")
+	result sidecar_recorded_carriers_R53 "${bad[@]}"
+}
+sidecar_recorded_carriers
