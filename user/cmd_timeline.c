@@ -60,8 +60,8 @@ static const struct opt timeline_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "JSON",
 	  .offset = O(sidecar),
-	  .help = "Show, as a track and in the arguments of events, what this file says that calls and executions meant: steps, requests, layers. It is made for this "
-		  "capture and names them by what `gpubpf export --format json` shows." },
+	  .help = "Show too, as tracks and arguments of events, what this file says that calls and executions meant: steps, requests, "
+		  "layers. It is made for this capture and names them by what `gpubpf export --format json` shows." },
 	{ .name = "sql-out",
 	  .type = OPT_STRING,
 	  .arg = "MODULE",
@@ -221,7 +221,6 @@ static int write_all(struct trace *t, const struct timeline_args *a, const struc
 	struct sidecar *sidecar = NULL;
 	int rc = cmd_sidecar(a->sidecar, t, &sidecar, err);
 
-	o->sidecar = sidecar;
 	*output = a->output;
 	if (!rc && (a->output || view))
 		rc = write_trace(t, &trace, o, a->quiet, err);

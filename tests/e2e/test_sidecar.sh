@@ -91,6 +91,16 @@ PY
 }
 sidecar_in_chrome
 
+sidecar_in_the_page()
+{
+	local bad=()
+	"${timeline[@]}" "$T/scene" --sidecar "$T/side" --html "$T/side.html" 2>"$T/err" || bad+=("$(cat "$T/err")")
+	[ "$(python3 tests/e2e/page_read.py "$T/side.html" "sorted((e['start'], e['end'] - e['start'], e['name']) for e in by('semantic'))")" = \
+		"$(read_trace "$T/side.pftrace" "sorted((e['ts'], e['dur'], e['name']) for e in by('semantic'))")" ] || bad+=('not the same')
+	result sidecar_in_the_page "${bad[@]}"
+}
+sidecar_in_the_page
+
 # What differs, is not there, or has the name alone is tied to nothing, and is reported.
 make odd scene <<'EOF2'
 [{"id": "name", "label": "axpy(int, float, float const*, float*)", "kind": "cuLaunchKernel"},
