@@ -109,6 +109,18 @@ def draws_what_there_is(b):
         bad.append("a capture without clock pairs has a wall time (R23)")
     b.js("document.querySelector('#facts button').click()")
     bad += wrong("its call", (b.js("gpubpf.t.head[gpubpf.selected] >> 3 & 7"), b.js("document.querySelector('#facts button').textContent.slice(0, 1)")), (1, "→"))
+    # a chosen time, against each execution looked at by itself
+    for a, b_ in ((0.1, 0.6), (0.3, 0.31), (0.745, 0.79), (0, 1)):
+        got, want = b.js(f"""(() => {{ const s = gpubpf, t = s.t, at = f => t.first + f * (t.last - t.first), from = at({a}), to = at({b_});
+            let ns = 0, n = 0;
+            for (let e = 0; e < t.n; e++)
+                if ((t.head[e] >> 3 & 7) === 2) {{
+                    ns += (t.head[e] & 7) === 3 ? 0 : Math.max(0, Math.min(t.end[e], to) - Math.max(t.start[e], from));
+                    n += t.start[e] >= from && t.start[e] < to;
+                }}
+            const facts = Object.fromEntries(s.inside(from, to));
+            return [[facts['GPU work begun'], facts['GPU time in it, all streams'].replace(/.*\\(|[^0-9]/g, '')], [String(n), String(Math.round(ns))]]; }})()""")
+        bad += wrong(f"in {a} to {b_}", got, want)
     result("ui_draws_what_there_is_C25_R23", bad + [q for q in quiet(b) if "willReadFrequently" not in q])
 
 

@@ -140,7 +140,7 @@ int timeline_page_write(struct trace *t, const struct timeline_opts *o, timeline
 	own.has_budget = false;
 	p->fn = fn;
 	p->arg = arg;
-	rc = deflateInit(&p->z, 6) == Z_OK ? 0 : -ENOMEM;
+	rc = deflateInit(&p->z, 3) == Z_OK ? 0 : -ENOMEM;
 	p->ready = !rc;
 	p->z.next_out = p->packed;
 	p->z.avail_out = sizeof(p->packed);

@@ -317,9 +317,11 @@ function decode(bytes) {
 	const r = new Reader(bytes), t = readHead(r), [c, n] = readEvents(t, r);
 	sortRows(t, c, n);
 	finish(t);
-	for (const k of t.tracks)
+	for (const k of t.tracks) {
+		k.about = k.instants >= 0 && !(t.head[t.rows[k.instants].from] >> 3 & 7); // the capture: no moment of it
 		if (k.parent >= 0)
 			t.tracks[k.parent].children.push(k);
+	}
 	return t;
 }
 

@@ -276,6 +276,21 @@ function drawLanes(s) {
 	ctx.clip();
 	drawSelection(ctx, s, w, h);
 	ctx.restore();
+	if (s.pointer !== null && s.pointer !== undefined)
+		drawPointer(ctx, s, w, h);
+}
+
+// The moment under the pointer.
+function drawPointer(ctx, s, w, h) {
+	const x = LABELS + s.pointer, text = fmtAt(s.view.t0 + s.pointer * s.view.per, s.view.per), room = textWidth(ctx, text) + 10;
+	ctx.globalAlpha = 0.35;
+	ctx.fillStyle = ink.text;
+	ctx.fillRect(x, RULER, 1, h);
+	ctx.globalAlpha = 1;
+	const left = Math.max(LABELS, Math.min(x - room / 2, w - room));
+	ctx.fillRect(left, 3, room, RULER - 6);
+	ctx.fillStyle = ink.bg;
+	ctx.fillText(text, left + 5, RULER / 2 + 0.5);
 }
 
 function drawSelection(ctx, s, w, h) {

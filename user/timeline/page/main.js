@@ -101,6 +101,9 @@ class State {
 		for (const [call, runs] of linksOf(this.t, this.selected))
 			this.select(call === this.selected ? runs[0] : call, true);
 	}
+	inside(from, to) {
+		return inside(this.t, from, to);
+	}
 	// The middle of an event on the canvas, for who tests the page.
 	spot(e) {
 		const { t, view } = this, p = placeOf(this, e), end = Math.min(t.end[e], t.last);
@@ -258,7 +261,9 @@ const isDark = () => document.documentElement.classList.contains('dark');
 
 function onKey(s, ev) {
 	const typing = ev.target === $('search');
-	if (typing && ev.key === 'Enter') {
+	if (ev.key === 'Enter' && /^T[RH]$/.test(ev.target.tagName)) {
+		ev.target.click();
+	} else if (typing && ev.key === 'Enter') {
 		s.step(!ev.shiftKey);
 	} else if (typing && ev.key === 'Escape') {
 		s.release();
@@ -283,16 +288,23 @@ function onKey(s, ev) {
 	ev.preventDefault();
 }
 
-function tooltip(s, ev, e) {
+function tooltip(s, ev, e, lane) {
 	const tip = $('tip');
-	tip.hidden = e < 0;
-	if (e < 0)
+	tip.hidden = e < 0 && !lane;
+	if (tip.hidden)
 		return;
-	const { t } = s, type = t.head[e] & 7;
-	const time = type === SLICE ? fmtNs(t.end[e] - t.start[e]) : type === OPEN ? 'had not returned' : CLASSES[t.head[e] >> 3 & 7] + ', a moment';
-	tip.replaceChildren(cutText(t.names[t.name[e]], 300), el('span', '', time + (t.kernel[e] ? ` · ${cutText(t.values[t.kernel[e]], 200)}` : '')));
+	if (lane)
+		tip.replaceChildren(trackPath(s.t, lane.track));
+	else
+		tip.replaceChildren(...tipOf(s.t, e));
 	tip.style.left = Math.min(ev.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
 	tip.style.top = (ev.clientY + 22 + tip.offsetHeight > innerHeight ? ev.clientY - tip.offsetHeight - 10 : ev.clientY + 18) + 'px';
+}
+
+function tipOf(t, e) {
+	const type = t.head[e] & 7;
+	const time = type === SLICE ? fmtNs(t.end[e] - t.start[e]) : type === OPEN ? 'had not returned' : CLASSES[t.head[e] >> 3 & 7] + ', a moment';
+	return [cutText(t.names[t.name[e]], 300), el('span', '', time + (t.kernel[e] ? ` · ${cutText(t.values[t.kernel[e]], 200)}` : ''))];
 }
 
 function pointers(s) {
@@ -309,7 +321,8 @@ function pointers(s) {
 		s.pointer = ev.offsetX >= LABELS ? ev.offsetX - LABELS : null;
 		if (!drag) {
 			const { e, lane } = pick(s, ev.offsetX, ev.offsetY);
-			tooltip(s, ev, e);
+			tooltip(s, ev, e, ev.offsetX < LABELS ? lane : null);
+			s.redraw();
 			c.style.cursor = e >= 0 || (ev.offsetX < LABELS && lane?.parent) ? 'pointer' : ev.offsetX < LABELS ? 'default' : 'grab';
 			return;
 		}
@@ -339,7 +352,7 @@ function pointers(s) {
 		drag = null;
 	};
 	c.onpointercancel = () => { drag = null; };
-	c.onpointerleave = () => { $('tip').hidden = true; s.pointer = null; };
+	c.onpointerleave = () => { $('tip').hidden = true; s.pointer = null; s.redraw(); };
 	c.ondblclick = () => s.focus();
 	c.addEventListener('wheel', ev => {
 		ev.preventDefault();

@@ -75,6 +75,7 @@ class Table {
 		const row = document.querySelector('#table thead tr');
 		row.replaceChildren(...this.columns.map(([id, title, , fmt]) => {
 			const th = el('th', (fmt ? '' : 'l') + (id === this.sort ? ' on' : ''), title + (id === this.sort ? (this.down ? ' ↓' : ' ↑') : ''));
+			th.tabIndex = 0;
 			th.onclick = () => {
 				this.down = id === this.sort ? !this.down : !!fmt;
 				this.sort = id;
@@ -115,6 +116,7 @@ class Table {
 				return ['total', 'share', 'mean', 'min', 'max'].includes(id) ? el('td', 'none', 'not measured') : el('td', 'none', '-');
 			return el('td', fmt ? '' : 'l', fmt ? fmt(v) : v || '-');
 		}));
+		tr.tabIndex = 0;
 		tr.onclick = () => this.onPick(k);
 		return tr;
 	}
@@ -179,16 +181,25 @@ function factsOf(t, e) {
 	return facts;
 }
 
+const OF_THE_TRACE = /^(clock_domain|timing_|verdict$|packet_families|gpu_time_is)/;
+
+function manifestOf(t, e) {
+	const args = [...argsOf(t, e)].filter(([key]) => !OF_THE_TRACE.test(key));
+	return [['began', wallText(t, 0)], ...args.filter(([key]) => key !== 'wall_time').map(([key, v]) => [key.replaceAll('_', ' '), valueText(key, v)])].filter(f => f[1]);
+}
+
 function showDetails(s) {
 	const { t, selected: e } = s, box = $('facts');
 	if (s.range) {
-		const ns = Math.abs(s.range[1] - s.range[0]);
-		box.replaceChildren(el('h3', '', 'Chosen time'), list([['from', exact(Math.min(...s.range))], ['to', exact(Math.max(...s.range))], ['length', exact(ns)]]),
+		const [from, to] = [Math.min(...s.range), Math.max(...s.range)];
+		box.replaceChildren(el('h3', '', 'Chosen time'), list([['from', exact(from)], ['to', exact(to)], ['length', exact(to - from)], ...inside(t, from, to)]),
 			el('p', '', 'f shows it alone, Escape lets it go.'));
 		return;
 	}
 	if (e < 0) {
-		box.replaceChildren(el('p', '', 'Click a slice: what is known of it stands here, and an arrow leads from the call to what ran for it.'));
+		const about = t.head.findIndex((h, i) => !(h >> 3 & 7) && t.names[t.name[i]] === 'manifest');
+		box.replaceChildren(el('p', '', 'Click a slice: what is known of it stands here, and an arrow leads from the call to what ran for it.'),
+			...(about < 0 ? [] : [el('h3', '', 'This capture'), list(manifestOf(t, about))]));
 		return;
 	}
 	const parts = [el('h3', '', chip(s.painter.colour(e)), t.names[t.name[e]])];
@@ -204,6 +215,25 @@ function showDetails(s) {
 	}
 	parts.push(list(factsOf(t, e)));
 	box.replaceChildren(...parts);
+}
+
+// What began in a time, and for how much of it rows of GPU work were filled (each row for itself: they overlap).
+function inside(t, from, to) {
+	let calls = 0, runs = 0, ns = 0;
+	for (const r of t.rows) {
+		const cls = r.from < r.to && t.head[r.from] >> 3 & 7, i = lowerBound(t.start, from, r.from, r.to), j = lowerBound(t.start, to, i, r.to);
+		if (cls === CALL)
+			calls += j - i;
+		if (cls !== GPU)
+			continue;
+		runs += j - i;
+		ns += t.busy[j] - t.busy[i];
+		if (i > r.from && t.end[i - 1] > from)
+			ns += Math.min(t.end[i - 1], to) - from;
+		if (j > i && t.end[j - 1] > to)
+			ns -= t.end[j - 1] - to;
+	}
+	return [['calls begun', fmtCount(calls)], ...(t.about.no_device ? [] : [['GPU work begun', fmtCount(runs)], ['GPU time in it, all streams', exact(ns)]])];
 }
 
 function go(text, e, s) {

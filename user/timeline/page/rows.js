@@ -71,7 +71,7 @@ function order(k) {
 }
 
 function shows(k) {
-	return k.rows.length || k.instants >= 0 || k.samples || k.children.some(shows);
+	return !k.about && (k.rows.length || k.instants >= 0 || k.samples || k.children.some(shows));
 }
 
 function makeLanes(t, closed) {
