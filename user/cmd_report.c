@@ -11,7 +11,7 @@
 #include "util/err.h"
 #include "util/opts.h"
 
-#define SECTIONS_MAX 40
+#define SECTIONS_MAX 48
 #define DEFAULT_LIMIT 15
 
 struct report_args {
@@ -38,7 +38,7 @@ static const struct opt report_opts_table[] = {
 	  .offset = offsetof(struct report_args, sections),
 	  .help = "Print only these sections, in this order. Of the device observer: observers, devices, kernels, "
 		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
-		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of the host observer: processes, apis, threads, failures, "
+		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of ranks: collectives, collective_ranks, collective_skews, collective_clocks. Of the host observer: processes, apis, threads, failures, "
 		  "launches, graphs, captures, copies, sets, memory, frees. Of both: cost." },
 	{ .letter = 'n',
 	  .name = "limit",

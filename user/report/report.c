@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inspect/cost.h"
+#include "report/coll_rows.h"
 #include "report/extras.h"
 #include "util/err.h"
 
@@ -40,6 +41,8 @@ static int read_device(struct report *r, struct err *err)
 		rc = device__read(r->dev, r->in.join);
 	if (!rc)
 		rc = loads__read(&r->loads, r->in.join);
+	if (!rc)
+		rc = collectives__read(r->in.join, r->in.meta, &r->coll);
 	return rc ? err_set(err, rc, "%s: out of memory", r->in.path) : 0;
 }
 
@@ -63,6 +66,8 @@ const char *report__unobserved(const struct report *r, const struct section *s)
 		return NULL;
 	if (!r->in.join)
 		return "no device observer in this capture";
+	if (collectives_section(s))
+		return collectives_unobserved(r, s);
 	if (extras_unobserved(r, s))
 		return extras_unobserved(r, s);
 	if (s->build == build_observers || s->build == build_sessions ||
@@ -105,6 +110,7 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 void report__close(struct report *r)
 {
 	device__free(r->dev);
+	collectives__free(r->coll);
 	loads__clear(&r->loads);
 	inspection__close(&r->in); /* its join stands on the model */
 	model__free(r->m);

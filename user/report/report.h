@@ -15,6 +15,7 @@
 #include "report/loads.h"
 #include "util/opts.h"
 
+struct collectives;
 struct err;
 
 /* Absent, zero and not measured are three things (R14). */
@@ -96,6 +97,7 @@ struct report {
 	struct ledger ledger;
 	struct device *dev; /* what ran; NULL: no device observer in the capture (in.join) */
 	struct loads loads;
+	struct collectives *coll; /* NULL: no kernel of NCCL */
 };
 
 /* Opens and reads the whole capture. What fails leaves it so that report__close() is right. */

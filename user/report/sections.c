@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inspect/cost.h"
+#include "report/coll_rows.h"
 #include "report/report.h"
 
 #define TALLY(done_key, done_head, done_meaning)                                                             \
@@ -230,7 +231,8 @@ const struct section report_host_sections[] = {
 
 const struct section *report_section_at(size_t i)
 {
-	static const struct section *const lists[] = { report_device_sections, report_host_sections };
+	static const struct section *const lists[] = { report_device_sections, report_collective_sections,
+						       report_host_sections };
 
 	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
 		for (const struct section *s = lists[l]; s->name; s++)
@@ -254,5 +256,5 @@ bool section__of_device(const struct section *s)
 	for (const struct section *d = report_device_sections; d->name; d++)
 		if (d == s)
 			return true;
-	return false;
+	return collectives_section(s);
 }
