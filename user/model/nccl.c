@@ -7,9 +7,9 @@
 
 /* Longer names before their beginnings. */
 static const struct nccl_kind kinds[] = {
-	{ "AllReduce", true, false },  { "AllGather", true, false },  { "ReduceScatter", true, false },
-	{ "AlltoAll", true, false },   { "AllToAll", true, false },   { "SendRecv", false, true },
-	{ "Broadcast", false, false }, { "Reduce", false, false },    { "Gather", false, false },
+	{ "AllReduce", true, false },  { "AllGather", true, false }, { "ReduceScatter", true, false },
+	{ "AlltoAll", true, false },   { "AllToAll", true, false },  { "SendRecv", false, true },
+	{ "Broadcast", false, false }, { "Reduce", false, false },   { "Gather", false, false },
 	{ "Scatter", false, false },   { "Generic", false, false },
 };
 

@@ -184,10 +184,9 @@ static struct coll_row *row_of(struct collectives *c, unsigned group, unsigned r
 	row = &c->row[c->nrows];
 	*row = (struct coll_row){ .kind = kind, .name = name, .group = group, .ranks = ranks };
 	row->last = calloc(c->nranks, sizeof(*row->last));
-	if (!row->last)
-		return NULL;
-	c->nrows++;
-	return row;
+	row->blamed = calloc(c->nranks, sizeof(*row->blamed));
+	c->nrows++; /* what is there of it is freed with the others */
+	return row->last && row->blamed ? row : NULL;
 }
 
 static void keep_top(struct collectives *c, const struct coll_skew *s)
@@ -250,8 +249,10 @@ static int add_arrivals(struct collectives *c, struct coll_row *row, const struc
 	row->tied += !s.named;
 	if (s.named) {
 		row->last[s.last]++;
-		if (row->kind->of_all)
+		if (row->kind->of_all) {
+			row->blamed[s.last] = sum(row->blamed[s.last], a.sum);
 			blame(c, g, i, &a);
+		}
 	}
 	keep_top(c, &s);
 	return hist__add(&row->skew, s.skew_ns);

@@ -59,16 +59,25 @@ static int kernel_cell(const struct report *r, struct rows *rows, uint32_t name)
 	return rc;
 }
 
+/* For whom the others waited longest, in all; where nobody must wait, who was the last most often. */
+static size_t straggler(const struct collectives *c, const struct coll_row *x)
+{
+	const uint64_t *by = x->kind->of_all ? x->blamed : x->last;
+	size_t worst = 0;
+
+	for (size_t i = 1; i < c->nranks; i++)
+		if (by[i] > by[worst])
+			worst = i;
+	return worst;
+}
+
 static int row_cells(const struct report *r, struct rows *rows, const struct coll_row *x)
 {
 	const struct collectives *c = r->coll;
 	bool compared = x->skew.n;
-	size_t worst = 0;
+	size_t worst = straggler(c, x);
 	int rc;
 
-	for (size_t i = 1; i < c->nranks; i++)
-		if (x->last[i] > x->last[worst])
-			worst = i;
 	row__number(rows, x->n);
 	row__number(rows, x->ranks);
 	row__number(rows, x->group);
@@ -82,6 +91,7 @@ static int row_cells(const struct report *r, struct rows *rows, const struct col
 	row__number(rows, x->contradicted);
 	row__maybe(rows, !x->doubt, true, x->tied);
 	row__maybe(rows, x->last[worst], false, x->last[worst]);
+	row__maybe(rows, x->last[worst] && x->kind->of_all, false, x->blamed[worst]);
 	rc = row__text(rows, x->kind->name);
 	if (!rc)
 		rc = x->last[worst] ? rank_cell(rows, &c->rank[worst]) : row__text(rows, NULL);
@@ -130,7 +140,7 @@ int build_collective_ranks(const struct report *r, struct rows *rows)
 static const char *judgement(const struct coll_skew *s)
 {
 	return s->skew_ns <= s->error_ns ? "within the clocks' error"
-	       : s->named		 ? "one rank was last"
+	       : s->named                ? "one rank was last"
 					 : "several ranks were last";
 }
 
@@ -154,8 +164,8 @@ int build_collective_skews(const struct report *r, struct rows *rows)
 		if (!rc)
 			rc = s->named ? rank_cell(rows, &c->rank[s->last]) : row__text(rows, NULL);
 		if (!rc)
-			rc = s->skew_ns > s->error_ns ? rank_cell(rows, &c->rank[s->first]) :
-							row__text(rows, NULL);
+			rc = s->skew_ns > s->error_ns ? rank_cell(rows, &c->rank[s->first])
+						      : row__text(rows, NULL);
 		if (!rc)
 			rc = kernel_cell(r, rows, row->name);
 	}
@@ -203,12 +213,14 @@ int build_collective_clocks(const struct report *r, struct rows *rows)
 			row__maybe(rows, false, true, 0);
 		}
 		row__maybe(rows, has, true, known);
-		rc = row__text(rows, !p->n		 ? "nothing: no collective of both"
-				     : p->low > p->high ? "no constant difference of the clocks: not the same collectives"
-				     : has && (p->low > (int64_t)(known & INT64_MAX) ||
-					       p->high < -(int64_t)(known & INT64_MAX))
-					     ? "they are further apart than is known of them"
-					     : "they agree with what is known");
+		rc = row__text(rows,
+			       !p->n ? "nothing: no collective of both"
+			       : p->low > p->high
+				       ? "no constant difference of the clocks: not the same collectives"
+			       : has && (p->low > (int64_t)(known & INT64_MAX) ||
+					 p->high < -(int64_t)(known & INT64_MAX))
+				       ? "they are further apart than is known of them"
+				       : "they agree with what is known");
 		if (!rc)
 			rc = host_cell(rows, a);
 		if (!rc)
@@ -235,8 +247,9 @@ static const struct column collective_columns[] = {
 	{ "contradicted", "CONTRADICTED", UNIT_COUNT, "collectives that ended in one rank before they began in another: these are not the same ones, and nothing is said of the set", true },
 	{ "tied", "TIED", UNIT_COUNT, "of beyond_error: the last two ranks are within the error", true },
 	{ "straggler_last", "LAST", UNIT_COUNT, "collectives that the straggler was the last to begin, beyond the error", false },
+	{ "straggler_wait_ns", "FOR IT", UNIT_NS, "part of wait_ns that was for the straggler in these", false },
 	{ "kind", NULL, UNIT_TEXT, "AllReduce, AllGather …", false },
-	{ "straggler", "STRAGGLER", UNIT_TEXT, "the rank that was the last most often", false },
+	{ "straggler", "STRAGGLER", UNIT_TEXT, "the rank that the others waited for longest, in all; where nobody must wait, that was the last most often", false },
 	{ "kernel", "KERNEL", UNIT_TEXT, "name of the kernel", false },
 	END };
 

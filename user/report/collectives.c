@@ -63,8 +63,8 @@ static void add_session(struct rank_entry *e, const struct join_session *s)
 
 static struct coll_seq *seq_of(struct reader *r, const struct join_lane *lane, struct rank_entry **rank)
 {
-	struct rank_entry *e =
-		hmap__put(&r->ranks, (uint64_t[2]){ (uintptr_t)lane->session->proc, lane->device });
+	struct rank_entry *e = hmap__put(&r->ranks,
+					 (uint64_t[2]){ (uintptr_t)lane->session->proc, lane->device });
 	struct coll_seq *s;
 
 	if (!e)
@@ -287,6 +287,7 @@ void collectives__free(struct collectives *c)
 	for (size_t i = 0; i < c->nrows; i++) {
 		hist__clear(&c->row[i].skew);
 		free(c->row[i].last);
+		free(c->row[i].blamed);
 	}
 	free(c->row);
 	free(c->rank);

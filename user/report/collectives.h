@@ -34,9 +34,10 @@ struct coll_rank {
 	bool has_error;
 	uint64_t error_ns; /* of its device times against its machine's clock */
 	unsigned clock;    /* ranks of one number have one clock */
-	uint64_t kernels, matched, unmatched, pairs, untimed; /* of NCCL; matched + unmatched + pairs = kernels */
-	uint64_t collectives;                                 /* of all, where arrivals could be compared */
-	uint64_t last;    /* of these: it was the last, by more than the clocks can be off */
+	uint64_t kernels, matched, unmatched, pairs,
+		untimed;       /* of NCCL; matched + unmatched + pairs = kernels */
+	uint64_t collectives;  /* of all, where arrivals could be compared */
+	uint64_t last;         /* of these: it was the last, by more than the clocks can be off */
 	uint64_t made_wait_ns; /* that the others waited for it then, added */
 	uint64_t waited_ns;    /* that it waited for others */
 };
@@ -47,15 +48,18 @@ struct coll_row {
 	uint32_t name; /* join__name() */
 	unsigned group, ranks;
 	uint64_t n;
-	uint64_t contradicted; /* one rank ended before another began, beyond that error: the set of ranks is none … */
-	bool doubt;            /* … and nothing is said of it, nor of other names of its kernels: all below is 0 */
-	uint64_t beyond, within, unknown; /* n: the skew is beyond the clocks' error, within it, nobody knows it */
+	uint64_t
+		contradicted; /* one rank ended before another began, beyond that error: the set of ranks is none … */
+	bool doubt; /* … and nothing is said of it, nor of other names of its kernels: all below is 0 */
+	uint64_t beyond, within,
+		unknown;  /* n: the skew is beyond the clocks' error, within it, nobody knows it */
 	struct hist skew; /* of the first two */
 	uint64_t wait_ns; /* of beyond: that ranks waited for the last one, added; of_all */
-	uint64_t tied; /* of beyond: the last two are as good as equal */
+	uint64_t tied;    /* of beyond: the last two are as good as equal */
 	bool has_error;
 	uint64_t error_ns; /* the largest between first and last */
-	uint64_t *last;    /* by rank: times that it was the last, not tied */
+	uint64_t *last;    /* by rank: times that it was the last, not tied … */
+	uint64_t *blamed;  /* … and what the others waited for it then; of_all */
 };
 
 struct coll_skew { /* one collective */
