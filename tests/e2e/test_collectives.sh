@@ -110,7 +110,7 @@ matching()
 	is pairs collective_ranks '[.kernels, .matched, .point_to_point]' '[[4,2,2],[3,2,1]]'
 	# one without a time has no place in the order
 	printf '%s\n' 'rank 100 0' "$AR 1000 1200" "$AR - -" 'rank 200 1' "$AR 1100 1200" "$AR 2050 2200" | capture untimed
-	is untimed collective_ranks '[.untimed, .unmatched]' '[[0,2],[1,2]]'
+	is untimed collective_ranks '[.untimed, .unmatched]' '[[1,2],[0,2]]'
 	# two that are the last together
 	printf '%s\n' 'rank 100 0' "$AR 1000 1300" 'rank 200 1' "$AR 1200 1300" 'rank 300 2' "$AR 1200.1 1300" | capture tied
 	is tied collectives '[.beyond_error, .tied, .straggler, .wait_ns]' '[[1,1,null,200200]]'
