@@ -398,7 +398,7 @@ static int put_descriptor(struct tl *tl, uint32_t number)
 	d.parent_uuid = uuid_of(tl, t->parent - 1);
 	p.has_pid = th.has_pid = th.has_tid = true;
 	p.pid = th.pid = (int32_t)t->pid;
-	th.tid = (int32_t)t->tid;
+	th.tid = t->tid;
 	if (t->kind == TL_PROCESS) {
 		d.process = &p;
 		p.process_name = t->name;
