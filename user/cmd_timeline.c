@@ -95,7 +95,7 @@ static int choose_format(const struct timeline_args *a, struct timeline_opts *o,
 	const bool trace = a->output || timeline_view_wanted(&a->view);
 
 	if (!trace && !a->html)
-		return err_set(err, -EINVAL, "timeline needs `-o OUT`, `--html OUT` or --serve");
+		return err_set(err, -EINVAL, "timeline needs `-o OUT`, `--html OUT`, --open or --serve");
 	if (!trace && (a->format || a->max_bytes != ~0ull))
 		return err_set(err, -EINVAL,
 			       "--format and --max-output-bytes are for `-o OUT`, which is missing");
@@ -288,7 +288,7 @@ out:
 
 const struct verb verb_timeline = {
 	.name = "timeline",
-	.synopsis = "[OPTIONS] {-o OUT|--html OUT|--serve} FILE",
+	.synopsis = "[OPTIONS] {-o OUT|--html OUT|--open|--serve} FILE",
 	.summary = "the capture as a trace for Perfetto or Chrome's trace viewer",
 	.text = "Writes every call and everything that ran on the devices as a trace. Each process has a track per thread with "
 		"its calls, nested ones inside the others, and a tree of devices, contexts and streams with what ran there; "

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "serve/browser.h"
 #include "serve/serve.h"
 #include "util/err.h"
 #include "util/file.h"
@@ -27,7 +28,7 @@ struct timeline_view {
 
 bool timeline_view_wanted(const struct timeline_view_args *a)
 {
-	return a->serve;
+	return a->serve || a->open;
 }
 
 int timeline_view_check(const struct timeline_view_args *a, const char *output, struct err *err)
@@ -36,7 +37,7 @@ int timeline_view_check(const struct timeline_view_args *a, const char *output, 
 
 	if (!timeline_view_wanted(a)) {
 		if (a->port != ULLONG_MAX || a->serve_for != ULLONG_MAX)
-			return err_set(err, -EINVAL, "--port and --serve-for go with --serve");
+			return err_set(err, -EINVAL, "--port and --serve-for go with --serve or --open");
 		return 0;
 	}
 	if (a->port != ULLONG_MAX && a->port > UINT16_MAX)
@@ -150,20 +151,20 @@ static int catch_ends(struct timeline_view *v, struct serve_ends *ends, struct e
 	return 0;
 }
 
-static void say_until(const struct timeline_view_args *a)
+static void say_until(const struct timeline_view_args *a, bool once)
 {
-	char time[FMT_NUM];
+	char time[FMT_NUM], limit[FMT_NUM + 16] = "";
 
-	if (a->serve_for == ULLONG_MAX)
-		fprintf(stderr, "served to this machine alone, until Ctrl-C\n");
-	else
-		fprintf(stderr, "served to this machine alone, for %s or until Ctrl-C\n",
-			fmt_ns(time, a->serve_for));
+	if (a->serve_for != ULLONG_MAX)
+		snprintf(limit, sizeof(limit), ", for %s at most", fmt_ns(time, a->serve_for));
+	fprintf(stderr, "served to this machine alone%s, until %sCtrl-C\n", limit,
+		once ? "it was fetched, or " : "");
 }
 
 int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err)
 {
 	struct serve_ends ends = { .stop = -1, .terminal = -1 };
+	struct err trouble = { 0 };
 	enum serve_end why;
 	int rc;
 
@@ -172,6 +173,7 @@ int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err)
 		if (v->fd < 0)
 			return err_set(err, -errno, "%s: %s", v->output, strerror(errno));
 	}
+	ends.once = v->args->open && !v->args->serve;
 	if (v->args->serve_for != ULLONG_MAX)
 		ends.after_ns = v->args->serve_for;
 	rc = serve__trace(v->serve, v->fd, err);
@@ -182,7 +184,10 @@ int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err)
 	if (printf("%s\n", serve__url(v->serve)) < 0 || fflush(stdout))
 		return err_set(err, -errno, "standard output: %s", strerror(errno));
 	if (!quiet)
-		say_until(v->args);
+		say_until(v->args, ends.once);
+	/* the address is there for whoever has no desktop here */
+	if (v->args->open && browser_open(serve__url(v->serve), &trouble))
+		fprintf(stderr, "gpubpf: warning: %s\n", trouble.msg);
 	rc = serve__run(v->serve, &ends, &why, err);
 	if (!rc && !quiet && why == SERVE_FETCHED)
 		fprintf(stderr, "the trace was fetched: the server has ended\n");

@@ -14,7 +14,7 @@ struct timeline_view;
 struct trace;
 
 struct timeline_view_args {
-	int serve;
+	int serve, open;
 	unsigned long long port, serve_for;
 };
 #define TIMELINE_VIEW_INIT                                                                                   \
@@ -28,6 +28,9 @@ struct timeline_view_args {
 	{ 0, "serve", OPT_FLAG, NULL, TIMELINE_VIEW_O(base, serve), \
 	  "Serve the trace to a browser of this machine, and print the address of a page that hands it to the Perfetto UI. " \
 	  "Nothing is uploaded; other machines cannot connect. Until Ctrl-C.", 0, NULL, 0, NULL }, \
+	{ 0, "open", OPT_FLAG, NULL, TIMELINE_VIEW_O(base, open), \
+	  "The same, have the desktop open the page (`xdg-open`; for the user who called sudo), and end when the trace was " \
+	  "fetched. With --serve too: until Ctrl-C.", 0, NULL, 0, NULL }, \
 	{ 0, "port", OPT_UINT, "N", TIMELINE_VIEW_O(base, port), \
 	  "Serve on this port of 127.0.0.1. From another machine it can be reached by `ssh -L N:127.0.0.1:N`.", \
 	  0, NULL, 1, "a free one" }, \

@@ -12,13 +12,14 @@
 	grep -q 'without libevent' "$T/err" && { echo 'skip serve: libevent'; exit 0; }
 }
 
+run_path=$PATH
 # start NAME ARG…: a server in the background; its address in $url, its process in $server
 start()
 {
 	local name=$1
 	shift
 	rm -f "$T/$name.url"
-	"$GPUBPF" timeline "$@" >"$T/$name.url" 2>"$T/$name.err" &
+	PATH=$run_path "$GPUBPF" timeline "$@" >"$T/$name.url" 2>"$T/$name.err" &
 	server=$!
 	wait_for 20 test -s "$T/$name.url"
 	url=$(cat "$T/$name.url")
@@ -150,6 +151,67 @@ serve_of_a_file()
 	result serve_of_a_file_R51 "${bad[@]}"
 }
 serve_of_a_file
+
+# A stand-in for the desktop's opener: says who it is and what it was given, and looks at the page as a browser does.
+mkdir "$T/bin"
+cat >"$T/bin/xdg-open" <<'END'
+#!/bin/sh
+null=$(ls -l /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2 | grep -c /dev/null)
+{ echo "$#" "$1"; id -u; id -G; echo "$HOME"; echo "$null"
+  ps -o sid= -p $$ | grep -qx " *$$" && echo leader; } >"$OPENED.tmp" 2>&1
+mv "$OPENED.tmp" "$OPENED"
+END
+chmod 755 "$T" "$T/bin" "$T/bin/xdg-open"
+mkdir -m 777 "$T/shared"
+
+serve_opens_a_browser()
+{
+	local bad=()
+	export OPENED=$T/shared/opened
+	local run_path=$T/bin:$PATH
+	start open --open "$T/cap"
+	wait_for 10 test -s "$OPENED" || bad+=('nothing was opened')
+	[ "$(head -n 1 "$OPENED")" = "1 $url" ] || bad+=("$(cat "$OPENED")")
+	[ "$(tail -n 2 "$OPENED" | tr '\n' ' ')" = '3 leader ' ] || bad+=("$(cat "$OPENED")")
+	# what is no whole trace does not end it
+	ask part
+	kill -0 "$server" || bad+=('it ended before the trace was fetched')
+	ask fetch
+	ends 0 open
+	grep -q 'was fetched' "$T/open.err" || bad+=("$(cat "$T/open.err")")
+	# both: until it is told to end
+	start both --open --serve -q "$T/cap"
+	ask fetch
+	ask fetch
+	kill -0 "$server" || bad+=('--serve ended')
+	kill "$server"
+	ends 0 both
+	[ ! -s "$T/both.err" ] || bad+=("quiet: $(cat "$T/both.err")")
+	mkdir -p "$T/none"
+	run_path=$T/none
+	start none --open "$T/cap"
+	grep -q 'warning: no browser was opened (xdg-open: No such file' "$T/none.err" || bad+=("none: $(cat "$T/none.err")")
+	ask fetch
+	ends 0 none
+	result serve_opens_a_browser_R51 "${bad[@]}"
+}
+serve_opens_a_browser
+
+serve_opens_for_the_user_of_sudo()
+{
+	local bad=() run_path
+	[ "$(id -u)" = 0 ] || { echo 'skip serve_opens_for_the_user_of_sudo: root'; return; }
+	rm -f "$OPENED"
+	run_path=$T/bin:$PATH
+	SUDO_UID=65534 SUDO_GID=65534 start sudo --open "$T/cap"
+	wait_for 10 test -s "$OPENED" || bad+=('nothing was opened')
+	[ "$(sed -n 2,4p "$OPENED" | tr '\n' ' ')" = "65534 65534 $(awk -F: '$3 == 65534 { print $6 }' /etc/passwd) " ] ||
+		bad+=("$(cat "$OPENED")")
+	kill "$server"
+	ends 0 sudo
+	result serve_opens_for_the_user_of_sudo_R51 "${bad[@]}"
+}
+serve_opens_for_the_user_of_sudo
 
 serve_refuses()
 {

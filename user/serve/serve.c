@@ -147,12 +147,15 @@ static int listen_at(struct serve *s, struct err *err)
 				  .sin_port = htons(s->o.port),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, rc = 0;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1,
+	    kept = (int)SERVE_BLOCK, rc = 0;
 
 	if (fd < 0)
 		return err_set(err, -errno, "no socket to serve the trace on: %s", strerror(errno));
 	if (s->o.port)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* so that what was sent has, but for this, been taken: connections inherit it */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kept, sizeof(kept));
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || listen(fd, SERVE_CONNECTIONS) ||
 	    getsockname(fd, (struct sockaddr *)&at, &n))
 		rc = -errno;
