@@ -330,3 +330,9 @@ print([l["status"] for l in t["semantic_links"]] == ["matched", "none"], of("dev
 	result sidecar_recorded_carriers_R53 "${bad[@]}"
 }
 sidecar_recorded_carriers
+
+# ---- hostile bytes: what the fuzzer starts from, and the same mutations every time ----
+"$B/asan/tests/fuzz/replay_sidecar" sidecar 20000 tests/fuzz/sidecar/* >"$T/fuzz.out" 2>&1
+status=$?
+cat "$T/fuzz.out"
+check sidecar_fuzz_replay_status 0 $status
