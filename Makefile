@@ -43,7 +43,8 @@ WARN := -Wall -Wextra -Werror $(if $(IS_CLANG),,-Wno-format-truncation)
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(B)=build -ffile-prefix-map=$(abspath $(B))=build
 BASE_CFLAGS = -std=gnu17 $(WARN) -D_GNU_SOURCE -Iuser -Ibpf -I. -I$(B)/gen $(PREFIX_MAP) $(if $(HAVE_DW),-DHAVE_LIBDW) \
 	$(if $(HAVE_CURSES),-DHAVE_CURSES) $(if $(HAVE_SQLITE3),-DHAVE_SQLITE3) $(if $(HAVE_EVENT),-DHAVE_EVENT)
-ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS)
+# Nothing unwinds the program while it runs; what a debugger needs stands in its own section and is stripped.
+ALL_CFLAGS = $(BASE_CFLAGS) -fno-asynchronous-unwind-tables $(CFLAGS)
 COMMA := ,
 ASAN_CFLAGS = $(BASE_CFLAGS) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
@@ -244,8 +245,8 @@ $(B)/static/libeu.a: $(B)/packaging/libeu.o
 	@mkdir -p $(@D) && rm -f $@
 	$(call step,AR)$(AR) rcsD $@ $^
 
-$(B)/static/gpubpf: $(CMD_OBJ) $(B)/libgpubpf.a $(B)/static/libeu.a
-	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@.tmp $(CMD_OBJ) $(B)/libgpubpf.a $(LDLIBS) $(B)/static/libeu.a
+$(B)/static/gpubpf: $(CMD_OBJ) $(B)/packaging/static_unused.o $(B)/libgpubpf.a $(B)/static/libeu.a
+	$(call step,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@.tmp $(CMD_OBJ) $(B)/packaging/static_unused.o $(B)/libgpubpf.a $(LDLIBS) $(B)/static/libeu.a
 	@$(STRIP) $@.tmp && mv $@.tmp $@
 
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
