@@ -33,8 +33,8 @@ const char *gai_strerror(int error)
 	return "a static program looks no name up";
 }
 
-static int digits(int family, const void *address, in_port_t port, char *host, socklen_t host_size, char *serv,
-		  socklen_t serv_size)
+static int digits(int family, const void *address, in_port_t port, char *host, socklen_t host_size,
+		  char *serv, socklen_t serv_size)
 {
 	if (host && host_size && !inet_ntop(family, address, host, host_size))
 		return EAI_OVERFLOW;
@@ -73,11 +73,11 @@ struct servent *getservbyname(const char *name, const char *protocol)
 	return NULL;
 }
 
-#define NO_TRIGONOMETRY(name) \
-	double name(double x) \
-	{ \
-		(void)x; \
-		return NAN; \
+#define NO_TRIGONOMETRY(name)                                                                                \
+	double name(double x)                                                                                \
+	{                                                                                                    \
+		(void)x;                                                                                     \
+		return NAN;                                                                                  \
 	}
 
 NO_TRIGONOMETRY(acos)

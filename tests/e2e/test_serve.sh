@@ -153,22 +153,25 @@ serve_of_a_file()
 serve_of_a_file
 
 # A stand-in for the desktop's opener: says who it is and what it was given, and looks at the page as a browser does.
-mkdir "$T/bin"
-cat >"$T/bin/xdg-open" <<'END'
+# Not in $T: another user has to reach it.
+desk=$(mktemp -d /tmp/gpubpf-desk.XXXXXX)
+trap 'rm -rf "$desk"' EXIT
+mkdir "$desk/bin"
+cat >"$desk/bin/xdg-open" <<'END'
 #!/bin/sh
 null=$(ls -l /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2 | grep -c /dev/null)
 { echo "$#" "$1"; id -u; id -G; echo "$HOME"; echo "$null"
   ps -o sid= -p $$ | grep -qx " *$$" && echo leader; } >"$OPENED.tmp" 2>&1
 mv "$OPENED.tmp" "$OPENED"
 END
-chmod 755 "$T" "$T/bin" "$T/bin/xdg-open"
-mkdir -m 777 "$T/shared"
+chmod 755 "$desk" "$desk/bin" "$desk/bin/xdg-open"
+mkdir -m 777 "$desk/shared"
 
 serve_opens_a_browser()
 {
 	local bad=()
-	export OPENED=$T/shared/opened
-	local run_path=$T/bin:$PATH
+	export OPENED=$desk/shared/opened
+	local run_path=$desk/bin:$PATH
 	start open --open "$T/cap"
 	wait_for 10 test -s "$OPENED" || bad+=('nothing was opened')
 	[ "$(head -n 1 "$OPENED")" = "1 $url" ] || bad+=("$(cat "$OPENED")")
@@ -202,7 +205,7 @@ serve_opens_for_the_user_of_sudo()
 	local bad=() run_path
 	[ "$(id -u)" = 0 ] || { echo 'skip serve_opens_for_the_user_of_sudo: root'; return; }
 	rm -f "$OPENED"
-	run_path=$T/bin:$PATH
+	run_path=$desk/bin:$PATH
 	SUDO_UID=65534 SUDO_GID=65534 start sudo --open "$T/cap"
 	wait_for 10 test -s "$OPENED" || bad+=('nothing was opened')
 	[ "$(sed -n 2,4p "$OPENED" | tr '\n' ' ')" = "65534 65534 $(awk -F: '$3 == 65534 { print $6 }' /etc/passwd) " ] ||

@@ -53,7 +53,8 @@ T(who_waits_for_whom)
 	      nccl_kernel("ncclDevKernel_ReduceScatter_x()")->of_all);
 	CHECK(!nccl_kernel("ncclDevKernel_Broadcast_x()")->of_all &&
 	      !nccl_kernel("ncclDevKernel_Reduce_x()")->of_all);
-	CHECK(nccl_kernel("ncclDevKernel_SendRecv()")->pairs && !nccl_kernel("ncclDevKernel_SendRecv()")->of_all);
+	CHECK(nccl_kernel("ncclDevKernel_SendRecv()")->pairs &&
+	      !nccl_kernel("ncclDevKernel_SendRecv()")->of_all);
 }
 
 TEST_MAIN
