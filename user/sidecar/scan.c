@@ -51,7 +51,7 @@ int sidecar_scan(const char *text, size_t n, struct sidecar_scan *s, char *why, 
 		else if ((c == '}' || c == ']') && depth)
 			depth--;
 		if (depth > SIDECAR_DEPTH_MAX) {
-			snprintf(why, nwhy, "line %u: nested more than %u deep", line, SIDECAR_DEPTH_MAX);
+			snprintf(why, nwhy, "line %u: nested more than %d deep", line, SIDECAR_DEPTH_MAX);
 			return -E2BIG;
 		}
 		if (values > SIDECAR_VALUES_MAX) {
