@@ -54,7 +54,7 @@ lacks_of()
 		;;
 	test-long)
 		need_root
-		need_command jq pgrep
+		need_command jq pgrep sqlite3 python3 /usr/bin/time
 		;;
 	test-kernels) need_command qemu-system-x86_64 qemu-system-aarch64 cpio ;;
 	test-gpu)

@@ -35,8 +35,8 @@ static const struct opt export_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "OUT",
 	  .offset = O(output),
-	  .help = "Write to this file, which is there under its name only when it is whole. Without it: to standard "
-		  "output." },
+	  .help = "Write to this file, which is there under its name only when it is whole. Without it, and "
+		  "for \"-\", to standard output." },
 	{ .name = "table",
 	  .type = OPT_STRING,
 	  .arg = "NAME",
@@ -229,6 +229,8 @@ static int run(int argc, char **argv)
 	}
 	if (!rc)
 		rc = cmd_one_file(&verb_export, argc - rest, &err);
+	if (args.output && strcmp(args.output, "-") == 0)
+		args.output = NULL;
 	if (!rc)
 		rc = choose_format(args.format, &format, &err);
 	if (!rc && format)

@@ -266,6 +266,8 @@ check export_closed_pipe "1 0 0" "${PIPESTATUS[*]} $(grep -vc incomplete "$T/err
 check export_full_stdout "1 No space left on device" "$? $(sed 's/.*: //' "$T/err")"
 "$GPUBPF" export -f json -o /dev/stdout "$T/scene" 2>/dev/null | cmp -s - "$T/same.scene/same.json"
 check export_to_a_pipe_by_name 0 $?
+(program=$(realpath "$GPUBPF") && mkdir "$T/cwd" && cd "$T/cwd" && "$program" export -f json -o - ../scene 2>/dev/null | cmp -s - ../same.scene/same.json && [ -z "$(ls)" ])
+check export_to_standard_output_by_dash 0 $?
 
 # A full disk leaves the file that was there, and nothing else.
 fill='mount -t tmpfs -o size=200k none "$1/disk" && echo old >"$1/disk/out" && "$2" export -f "$3" -o "$1/disk/out" "$1/faulty" 2>"$1/err"; echo $? $(cat "$1/disk/out"; ls "$1/disk") >"$1/status"'

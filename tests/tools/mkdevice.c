@@ -29,6 +29,7 @@ struct options {
 		early; /* one of so many: executions dropped by CUPTI, without times, batches lost, early */
 	bool no_footer, bare, silent, unmeasured; /* bare: neither counters nor metadata speak of a shim */
 	bool alone;                               /* the host observer was left out */
+	bool wall;                                /* a clock pair ties it to the wall clock */
 	unsigned fail;                            /* enum gpubpf_reason */
 	const char *path;
 };
@@ -293,6 +294,7 @@ static void write_meta(struct gen *g)
 {
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
+	Gpubpf__ClockPair pair = GPUBPF__CLOCK_PAIR__INIT, *pairs[] = { &pair };
 
 	if (meta_apis(&m, g->tab))
 		die(g, "memory");
@@ -308,6 +310,11 @@ static void write_meta(struct gen *g)
 	if (g->o.alone)
 		m.n_api = 0;
 	m.shim = shims;
+	pair.monotonic_ns = T0;
+	pair.has_realtime_ns = true;
+	pair.realtime_ns = 1700000000000000000;
+	m.n_clock = g->o.wall;
+	m.clock = pairs;
 	if (capture_writer__meta(g->w, &m, &g->err))
 		die(g, "meta");
 	meta_apis_free(&m);
@@ -412,6 +419,8 @@ static int parse(struct gen *g, int argc, char **argv)
 			o->silent = true;
 		else if (strcmp(word, "alone") == 0)
 			o->alone = true;
+		else if (strcmp(word, "wall") == 0)
+			o->wall = true;
 		else if (strcmp(word, "unmeasured") == 0)
 			o->unmeasured = true;
 		else
@@ -427,7 +436,7 @@ int main(int argc, char **argv)
 
 	if (parse(&g, argc, argv)) {
 		fputs("mkdevice [--calls N] [--processes N] [--threads N] [--unmeasured] [--alone] [--drop N] [--zero N] [--gap N]\n"
-		      "         [--early N] [--silent] [--fail REASON] [--no-footer] [--bare] [--level ZSTD] FILE\n",
+		      "         [--early N] [--silent] [--fail REASON] [--no-footer] [--bare] [--wall] [--level ZSTD] FILE\n",
 		      stderr);
 		return 2;
 	}
