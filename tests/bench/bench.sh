@@ -122,7 +122,12 @@ time_of kernel_summary 'SELECT * FROM kernel_summary'
 time_of 'slowest launches' 'SELECT * FROM launches ORDER BY delay_ns DESC LIMIT 10'
 time_of device_gap_summary 'SELECT * FROM device_gap_summary'
 time_of api_summary 'SELECT * FROM api_summary'
-rm "$T/rows" "$T/rows.sqlite"
+rm "$T/rows.sqlite"
+echo
+echo "== the same calls into SQLite: beside sqlite3's own import of them from CSV, without indexes"
+"$GPUBPF" export -f csv --table calls -o "$T/calls.csv" "$T/rows"
+/usr/bin/time -f "sqlite3 .import of $(($3 / 3)) calls: %e s" sqlite3 "$T/peer" ".import --csv $T/calls.csv calls"
+rm "$T/rows" "$T/peer" "$T/calls.csv"
 
 echo
 echo "== a trace of that capture, to /dev/null: beyond what reading and joining it takes"
