@@ -41,6 +41,9 @@ ubuntu) tools+=(linux-tools-generic:bpftool) ;;
 esac
 
 packages=("${libraries[@]}")
+# Of those the package for another architecture takes the place of ours: its static libraries are unpacked beside it,
+# where the cross linker looks. The headers are the same.
+apart=() apart_in=/usr/local/lib/aarch64-linux-gnu
 cross= guests=
 case $mode in
 build) ;;
@@ -86,6 +89,7 @@ if [ -n "$cross" ]; then
 	for p in "${libraries[@]}"; do
 		case $p in
 		uthash-dev) ;;
+		libevent-dev) apart+=("$p:arm64") ;;
 		libc6-dev) packages+=(libc6-dev-arm64-cross) ;;
 		*) packages+=("$p:arm64") ;;
 		esac
@@ -131,7 +135,9 @@ for p in "${packages[@]}"; do
 	esac
 	grep -qxF -e "$want" -e "$p:all" <<<"$installed" || missing+=("$p")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+there=("$apart_in"/libevent_*.a)
+[ -e "${there[0]}" ] && apart=()
+[ $((${#missing[@]} + ${#apart[@]})) -gt 0 ] || exit 0
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then
@@ -140,9 +146,10 @@ if [ "$(id -u)" != 0 ]; then
 fi
 command -v apt-get >/dev/null || fail "missing: ${missing[*]}; there is no apt-get to install them with"
 
-printf 'installing: %s\n' "${missing[*]}"
+printf 'installing: %s\n' "${missing[*]} ${apart[*]}"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+unpacked=$(mktemp -d)
+trap 'rm -rf "$log" "$unpacked"' EXIT
 quiet()
 {
 	"$@" >"$log" 2>&1 </dev/null || {
@@ -154,5 +161,11 @@ if [ -n "$cross" ] && ! dpkg --print-foreign-architectures | grep -qx arm64; the
 	quiet "${as_root[@]}" dpkg --add-architecture arm64
 fi
 quiet "${as_root[@]}" apt-get -o Acquire::Retries=3 update
-quiet "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y --no-install-recommends \
-	"${missing[@]}"
+[ ${#missing[@]} -eq 0 ] || quiet "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y \
+	--no-install-recommends "${missing[@]}"
+for p in "${apart[@]}"; do
+	(cd "$unpacked" && quiet apt-get -o Acquire::Retries=3 -o APT::Sandbox::User=root download "$p" && quiet dpkg-deb -x ./*.deb .) || exit 1
+	quiet "${as_root[@]}" mkdir -p "$apart_in"
+	quiet "${as_root[@]}" cp "$unpacked"/usr/lib/aarch64-linux-gnu/*.a "$apart_in"
+	rm -rf "${unpacked:?}"/*
+done

@@ -152,6 +152,7 @@ tarball_of_the_other_architecture()
 	top=$(echo "$T"/other/gpubpf-*-linux-$other)
 	program=$top/bin/gpubpf
 	(cd "$top" && sha256sum -c --quiet SHA256SUMS) >"$T/out" 2>&1 || bad+=("$(cat "$T/out")")
+	! grep -qa 'built without libevent' "$program" || bad+=('libevent is not in it')
 	"$GPUBPF" elfgate --profile host --json "$program" >"$T/gate" || bad+=("$(jq -c '.files[].rules[] | select(.state == "fail")' "$T/gate")")
 	case $(jq -r '.files[0].is' "$T/gate") in
 	"$other static program") ;;
