@@ -80,12 +80,31 @@ static bool arg32(const struct view *v, enum plan_role role, uint32_t *out)
 	return true;
 }
 
+/* What arg32() would say of each, where all are there. */
+static bool whole_shape(struct launch_key *k, const struct view *v)
+{
+	const struct gpubpf_call *c = v->c;
+	const __u64 *w = c->words + v->p->arg[PLAN_GX];
+
+	if (v->p->arg[PLAN_SMEM] >= c->nwords || c->flags & GPUBPF_CALL_STACK_FAULT)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		k->grid[i] = (uint32_t)w[i];
+		k->block[i] = (uint32_t)w[3 + i];
+	}
+	k->shared = (uint32_t)w[6];
+	k->has |= LAUNCH_HAS_GRID | LAUNCH_HAS_BLOCK | LAUNCH_HAS_SHARED;
+	return true;
+}
+
 static void shape_of(struct launch_key *k, const struct view *v)
 {
 	if (v->p->config) {
 		shape_of_config(k, v->c);
 		return;
 	}
+	if (v->p->shape && whole_shape(k, v))
+		return;
 	if (arg32(v, PLAN_GX, &k->grid[0]) && arg32(v, PLAN_GY, &k->grid[1])) {
 		/* cuLaunchGrid() has two dimensions */
 		if (v->p->arg[PLAN_GZ] < 0)

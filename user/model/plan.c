@@ -81,6 +81,17 @@ static enum mem_kind plan_mem(const char *detail)
 	return MEM_OTHER;
 }
 
+static bool plan_shape(const struct plan *p, const struct api *a)
+{
+	const int first = p->arg[PLAN_GX];
+
+	for (int i = 0; i < 7; i++)
+		if (first < 0 || p->arg[PLAN_GX + i] != first + i || a->args[first + i].type != 'u')
+			return false;
+	return true;
+}
+_Static_assert(PLAN_SMEM == PLAN_GX + 6, "in the order of cuLaunchKernel()");
+
 void plan__init(struct plan *p, const struct api *a)
 {
 	static const char *const roles[] = {
@@ -96,6 +107,7 @@ void plan__init(struct plan *p, const struct api *a)
 	p->per_thread = ends_with(a->symbol, "_ptsz") || ends_with(a->symbol, "_ptds");
 	for (unsigned i = 0; i < a->nargs; i++)
 		p->config |= a->args[i].type == 'L';
+	p->shape = plan_shape(p, a);
 	p->population = api_population_index(a);
 	p->name = plan_name(a->kind);
 	if (a->cls == API_COPY)

@@ -80,6 +80,7 @@ struct plan {
 	int8_t arg[PLAN_ROLES_N];
 	bool per_thread; /* stream 0 is the thread's own: a _ptsz or _ptds symbol */
 	bool config;     /* the blob is a CUlaunchConfig */
+	bool shape;      /* grid, block and shared memory stand side by side, 32 bits each */
 	unsigned population;
 	enum plan_copy copy;
 	char from, to; /* PLAN_COPY_DIRECT: h, d or a */

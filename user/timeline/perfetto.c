@@ -3,6 +3,7 @@
  * Perfetto's format. What comes once per thing goes through protobuf-c; events, of which there are many, are put together
  * here, behind room for their packet's head, whose length is known when they are. Both are of perfetto.proto.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static uint64_t flow_of(const struct tl *tl, uint32_t work, uint32_t rank)
 
 /* ---- Numbers ---- */
 
-static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+static inline uint8_t *put_varint_exactly(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {
 		*p++ = (uint8_t)(v | 0x80);
@@ -40,14 +41,37 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 
 static inline uint8_t *put_fixed64(uint8_t *p, uint64_t v)
 {
-	for (int i = 0; i < 8; i++)
-		*p++ = (uint8_t)(v >> 8 * i);
-	return p;
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
 }
 
 static inline unsigned varint_size(uint64_t v)
 {
 	return v ? (unsigned)(64 - __builtin_clzll(v) + 6) / 7 : 1;
+}
+
+/* Groups of seven bits into bytes of eight, all at once. */
+static inline uint64_t spread(uint64_t v)
+{
+	v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
+	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
+	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
+}
+
+#define VARINT_SPILL 7 /* bytes behind a number that are overwritten too */
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
+	unsigned n = varint_size(v);
+
+	if (n == 1) {
+		*p = (uint8_t)v;
+		return p + 1;
+	}
+	if (n > 8)
+		return put_varint_exactly(p, v);
+	put_fixed64(p, spread(v) | (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1)));
+	return p + n;
 }
 
 /* Field numbers below 16 have one byte, others two. */
@@ -121,7 +145,7 @@ static int put_event(struct tl *tl, uint64_t timestamp, const uint8_t *end)
 	*p++ = TAG1(13, 0);
 	*p++ = SEQ_NEEDS;
 	*p++ = TAG1(11, 2);
-	put_varint(p, n);
+	put_varint_exactly(p, n); /* the body stands behind it */
 	return tl__put(tl, first, (size_t)(end - first));
 }
 
@@ -246,7 +270,7 @@ static int preset(struct tl *tl, struct tl_preset *p)
 	uint8_t *b;
 
 	(void)tl;
-	p->bytes = malloc(32u * p->nargs + 1);
+	p->bytes = malloc(32u * p->nargs + 1 + VARINT_SPILL);
 	if (!p->bytes)
 		return -ENOMEM;
 	b = p->bytes;
