@@ -159,6 +159,19 @@ timeline_clocks()
 }
 timeline_clocks
 
+# A wall clock that was set back: the viewer would refuse the pair, and show all behind it at its monotonic time.
+timeline_wall_clock_set_back()
+{
+	local bad=()
+	printf '%s\n' 'wall 1760000000000000000' 'wait 1000' 'wall 1760000000000001000' cuCtxSynchronize 'wait 1000' 'wall 1759999999999000000' \
+		cuCtxSynchronize 'wait 1000' 'wall 1759999999999001000' 'wait 5000000' 'wall 1760000000004002500' | "$scene" "$T/back"
+	"${timeline[@]}" "$T/back" -o "$T/back.pftrace"
+	is "$T/back.pftrace" '[c[1] - 1760000000000000000 for c in clocks], primary' '([0, 1000, 4002500], 1)'
+	is "$T/back.pftrace" 'all(a[k] < b[k] for a, b in zip(clocks, clocks[1:]) for k in a)' True
+	result timeline_wall_clock_set_back_R46 "${bad[@]}"
+}
+timeline_wall_clock_set_back
+
 timeline_manifest()
 {
 	local bad=() m="[e for e in instants if e['name'] == 'manifest'][0]['args']"

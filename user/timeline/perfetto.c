@@ -305,43 +305,58 @@ static void packet_init(packet *k)
 	k->trusted_packet_sequence_id = SEQUENCE;
 }
 
-/* Every pair of the capture that goes forward; without one the trace keeps the capture's own clock. */
+/*
+ * The pair behind `before` (NULL: the first) that goes forward on both clocks, from *i on; NULL: none is left. Where the wall
+ * clock was set back it is passed over: a viewer takes no snapshot in which its own time goes back, nor what comes after it.
+ */
+static const Gpubpf__ClockPair *next_pair(const Gpubpf__Meta *m, size_t *i, const Gpubpf__ClockPair *before)
+{
+	while (*i < m->n_clock) {
+		const Gpubpf__ClockPair *p = m->clock[(*i)++];
+
+		if (p->has_realtime_ns && (!before || (p->monotonic_ns > before->monotonic_ns &&
+						       p->realtime_ns >= before->realtime_ns)))
+			return p;
+	}
+	return NULL;
+}
+
+static int put_clock(struct tl *tl, const Gpubpf__ClockPair *p)
+{
+	Perfetto__Protos__ClockSnapshot__Clock clock[3], *clocks[3] = { &clock[0], &clock[1], &clock[2] };
+	Perfetto__Protos__ClockSnapshot s = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
+	packet k;
+
+	for (int c = 0; c < 3; c++) {
+		perfetto__protos__clock_snapshot__clock__init(&clock[c]);
+		clock[c].has_clock_id = clock[c].has_timestamp = true;
+	}
+	clock[0].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	clock[0].timestamp = p ? p->monotonic_ns : tl->t->start;
+	clock[1].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+	clock[1].timestamp = p ? p->realtime_ns : 0;
+	clock[2].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
+	clock[2].timestamp = p ? p->boottime_ns : 0;
+	s.n_clocks = p ? p->has_boottime_ns ? 3 : 2 : 1;
+	s.clocks = clocks;
+	s.has_primary_trace_clock = true;
+	s.primary_trace_clock = (Perfetto__Protos__BuiltinClock)clock[p ? 1 : 0].clock_id;
+	packet_init(&k);
+	k.clock_snapshot = &s;
+	return put_packet(tl, &k);
+}
+
+/* Without any pair the trace keeps the capture's own clock. */
 static int put_clocks(struct tl *tl)
 {
-	const Gpubpf__Meta *m = tl->t->in.meta;
-	uint64_t last = 0;
-	bool any = false;
-	int rc = 0;
+	const Gpubpf__ClockPair *p;
+	size_t i = 0;
+	int rc;
 
-	for (size_t i = 0; !rc && i <= m->n_clock; i++) {
-		Perfetto__Protos__ClockSnapshot__Clock clock[3],
-			*clocks[3] = { &clock[0], &clock[1], &clock[2] };
-		Perfetto__Protos__ClockSnapshot s = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
-		const Gpubpf__ClockPair *p = i < m->n_clock ? m->clock[i] : NULL;
-		packet k;
-
-		if (p ? !p->has_realtime_ns || (any && p->monotonic_ns <= last) : any)
-			continue;
-		for (int c = 0; c < 3; c++) {
-			perfetto__protos__clock_snapshot__clock__init(&clock[c]);
-			clock[c].has_clock_id = clock[c].has_timestamp = true;
-		}
-		clock[0].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
-		clock[0].timestamp = p ? p->monotonic_ns : tl->t->start;
-		clock[1].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
-		clock[1].timestamp = p ? p->realtime_ns : 0;
-		clock[2].clock_id = PERFETTO__PROTOS__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
-		clock[2].timestamp = p ? p->boottime_ns : 0;
-		s.n_clocks = p ? p->has_boottime_ns ? 3 : 2 : 1;
-		s.clocks = clocks;
-		s.has_primary_trace_clock = true;
-		s.primary_trace_clock = (Perfetto__Protos__BuiltinClock)clock[p ? 1 : 0].clock_id;
-		packet_init(&k);
-		k.clock_snapshot = &s;
-		rc = put_packet(tl, &k);
-		last = clock[0].timestamp;
-		any = true;
-	}
+	p = next_pair(tl->t->in.meta, &i, NULL);
+	do
+		rc = put_clock(tl, p);
+	while (!rc && p && (p = next_pair(tl->t->in.meta, &i, p)));
 	return rc;
 }
 
