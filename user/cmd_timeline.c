@@ -23,6 +23,8 @@
 struct timeline_args {
 	const char *output, *format, *html, *sidecar, *sql;
 	unsigned long long max_bytes;
+	unsigned long long occurrence, from, to; /* ULLONG_MAX: not said */
+	const char *kernel;
 	int quiet;
 	struct opt_list pids;
 	struct timeline_view_args view;
@@ -69,6 +71,28 @@ static const struct opt timeline_opts_table[] = {
 	  .help = "Write a PerfettoSQL module too: views of calls, of what ran, of the ties between them, of counters and of what "
 		  "has no match, for Perfetto's trace processor. With Perfetto's format." },
 	TIMELINE_VIEW_OPTS(O(view)),
+	{ .name = "focus-kernel",
+	  .type = OPT_STRING,
+	  .arg = "NAME",
+	  .offset = O(kernel),
+	  .help = "Open the view at an execution of the kernel with exactly this name (as `gpubpf report` has it), and select it. For "
+		  "--serve, --open and --html, as the next three." },
+	{ .name = "focus-occurrence",
+	  .type = OPT_UINT,
+	  .arg = "N",
+	  .offset = O(occurrence),
+	  .help = "Which of its executions: from 1, in the order of their starts, among those with valid times. Needed where it ran "
+		  "more than once." },
+	{ .name = "focus-from",
+	  .type = OPT_DURATION,
+	  .arg = "TIME",
+	  .offset = O(from),
+	  .help = "Open the view at a time: its beginning, since the start of the capture (`1.5s`, `250000ns`)." },
+	{ .name = "focus-to",
+	  .type = OPT_DURATION,
+	  .arg = "TIME",
+	  .offset = O(to),
+	  .help = "The end of that time. With --focus-kernel too, that execution is selected and must have run then." },
 	{ .letter = 'p',
 	  .name = "pid",
 	  .type = OPT_LIST,
@@ -145,6 +169,36 @@ static int check_sql(const struct timeline_args *a, const struct timeline_opts *
 	return 0;
 }
 
+/* Into *f; *has: it was asked for. */
+static int check_focus(const struct timeline_args *a, const struct timeline_opts *o, struct timeline_focus *f,
+		       bool *has, struct err *err)
+{
+	const bool view = timeline_view_wanted(&a->view);
+
+	*f = (struct timeline_focus){ .kernel = a->kernel, .from = a->from, .to = a->to };
+	f->occurrence = a->occurrence == ULLONG_MAX ? 0 : a->occurrence;
+	f->has_range = a->from != ULLONG_MAX;
+	*has = f->kernel || f->has_range;
+	if (f->has_range != (a->to != ULLONG_MAX))
+		return err_set(err, -EINVAL, "--focus-from and --focus-to go together: a time has two ends");
+	if (f->has_range && a->from >= a->to)
+		return err_set(err, -EINVAL,
+			       "--focus-from must be before --focus-to, not %llu ns and %llu ns", a->from,
+			       a->to);
+	if (a->occurrence != ULLONG_MAX && !f->kernel)
+		return err_set(err, -EINVAL, "--focus-occurrence goes with --focus-kernel, which is missing");
+	if (!a->occurrence)
+		return err_set(err, -EINVAL, "--focus-occurrence counts from 1");
+	if (*has && !view && !a->html)
+		return err_set(err, -EINVAL,
+			       "--focus-… are for what opens a view: --serve, --open or --html");
+	if (*has && view && o->format != TIMELINE_PERFETTO)
+		return err_set(err, -EINVAL,
+			       "a link to a moment needs Perfetto's format: leave --focus-… out, or say "
+			       "--format perfetto");
+	return 0;
+}
+
 static void progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct progress *p = arg;
@@ -168,12 +222,32 @@ static void say(const char *output, const struct timeline_opts *o, const struct 
 						 : "");
 }
 
+/* Hands the focus to the view, as the end of a link. */
+static int link_view(struct timeline_view *view, const struct timeline_link *l, bool quiet, struct err *err)
+{
+	char link[4 * 32 + 32];
+	int n = snprintf(link, sizeof(link), "visStart=%llu&visEnd=%llu", (unsigned long long)l->from,
+			 (unsigned long long)l->to);
+
+	if (l->has_slice && !l->twins)
+		snprintf(link + n, sizeof(link) - (size_t)n, "&ts=%llu&dur=%llu",
+			 (unsigned long long)l->start, (unsigned long long)l->duration);
+	if (l->twins)
+		fprintf(stderr,
+			"gpubpf: warning: %llu other events begin and end with this execution, and a link cannot tell "
+			"them apart: the view opens there, and nothing is selected\n",
+			(unsigned long long)l->twins);
+	if (!quiet)
+		fprintf(stderr, "the view opens at %s\n", link);
+	return timeline_view__focus(view, link, err);
+}
+
 typedef int write_fn(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 		     struct timeline_result *r, struct err *err);
 
 struct target {
 	const char *output, *module; /* NULL: into the file of the view; no views for the trace processor */
-	const struct timeline_view *view;
+	struct timeline_view *view;
 	write_fn *write;
 };
 
@@ -209,23 +283,26 @@ static int write_trace(struct trace *t, const struct target *to, const struct ti
 			(unsigned long long)r.launches);
 	if (!quiet)
 		say(to->output ? to->output : t->in.path, o, &r, to->write == timeline_page_write);
-	return 0;
+	return to->view && o->focus ? link_view(to->view, &r.link, quiet, err) : 0;
 }
 
 /* *output: what was written last. */
-static int write_all(struct trace *t, const struct timeline_args *a, const struct timeline_view *view,
+static int write_all(struct trace *t, const struct timeline_args *a, struct timeline_view *view,
 		     struct timeline_opts *o, const char **output, struct err *err)
 {
+	const struct timeline_focus *focus = o->focus;
 	struct target trace = { a->output, a->sql, view, timeline_write },
 		      page = { .output = a->html, .write = timeline_page_write };
 	struct sidecar *sidecar = NULL;
 	int rc = cmd_sidecar(a->sidecar, t, &sidecar, err);
 
 	*output = a->output;
+	o->focus = view ? focus : NULL;
 	if (!rc && (a->output || view))
 		rc = write_trace(t, &trace, o, a->quiet, err);
 	if (!rc && a->html) {
 		*output = a->html;
+		o->focus = focus;
 		progress__begin(o->progress_arg, a->quiet ? NULL : stderr, "timeline", 0);
 		rc = write_trace(t, &page, o, a->quiet, err);
 	}
@@ -237,7 +314,13 @@ static int write_all(struct trace *t, const struct timeline_args *a, const struc
 
 static int run(int argc, char **argv)
 {
-	struct timeline_args args = { .max_bytes = ~0ull, .view = TIMELINE_VIEW_INIT };
+	struct timeline_args args = { .max_bytes = ~0ull,
+				      .view = TIMELINE_VIEW_INIT,
+				      .occurrence = ULLONG_MAX,
+				      .from = ULLONG_MAX,
+				      .to = ULLONG_MAX };
+	struct timeline_focus focus;
+	bool has_focus = false;
 	struct timeline_opts o = { 0 };
 	struct model_opts model = { 0 };
 	struct timeline_view *view = NULL;
@@ -256,6 +339,8 @@ static int run(int argc, char **argv)
 	if (rc == 0)
 		rc = choose_format(&args, &o, &err);
 	if (rc == 0)
+		rc = check_focus(&args, &o, &focus, &has_focus, &err);
+	if (rc == 0)
 		rc = check_sql(&args, &o, argv[rest], &err);
 	if (rc == 0)
 		rc = cmd_ids(&args.pids, &pids, &model.filter.npids, &err);
@@ -264,6 +349,7 @@ static int run(int argc, char **argv)
 		goto out;
 	}
 	model.filter.pids = pids;
+	o.focus = has_focus ? &focus : NULL;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
@@ -309,6 +395,8 @@ const struct verb verb_timeline = {
 		"gpubpf timeline run.gpubpf -o run.json.gz\tfor chrome://tracing\n"
 		"gpubpf timeline run.gpubpf --html run.html\tone page that any browser opens\n"
 		"gpubpf timeline run.gpubpf -o run.perfetto-trace --sql-out run.sql\twith views to ask, for the trace processor\n"
+		"gpubpf timeline run.gpubpf --html run.html --focus-kernel 'softmax(float*)' --focus-occurrence 100\topened at its "
+		"100th execution\n"
 		"gpubpf timeline --max-output-bytes 500M run.gpubpf -o run.perfetto-trace\tat most 500 MiB\n",
 	.opts = timeline_opts_table,
 	.run = run,

@@ -128,6 +128,11 @@ int timeline_view__fd(const struct timeline_view *v)
 	return v->fd;
 }
 
+int timeline_view__focus(struct timeline_view *v, const char *link, struct err *err)
+{
+	return serve__focus(v->serve, link, err);
+}
+
 /* What ends the server: Ctrl-C, kill, and the end of the terminal unless it is to be survived (nohup). */
 static int catch_ends(struct timeline_view *v, struct serve_ends *ends, struct err *err)
 {

@@ -47,6 +47,8 @@ int timeline_view__open(const struct timeline_view_args *a, const char *capture,
 			struct timeline_view **out, struct err *err);
 /* Where the trace goes that has no name: a file that nobody sees. */
 int timeline_view__fd(const struct timeline_view *v);
+/* Parameters of the link by which the viewer is opened; copied. 0 or a negative errno. */
+int timeline_view__focus(struct timeline_view *v, const char *link, struct err *err);
 /* Serves the trace, which is written now, until there is a reason to end. */
 int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err);
 void timeline_view__close(struct timeline_view *v); /* NULL is fine */

@@ -4,11 +4,14 @@
 
   serve_check.py CASE URL [FILE]     FILE: the bytes that it has to serve
 """
+import bisect
+import html.parser
 import http.client
 import socket
 import sys
+import tempfile
 import threading
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 case, url = sys.argv[1:3]
 data = open(sys.argv[3], "rb").read() if len(sys.argv) > 3 else b""
@@ -212,6 +215,54 @@ def part():
     ask(base + "trace", Range="bytes=0-9")
     ask(base + "trace", "HEAD")
     ask(base)
+
+
+def viewer():
+    """The address of the viewer, as the page has it: its base, and what stands behind #!/?"""
+    found = {}
+
+    class Body(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag == "body":
+                found.update(attrs)
+
+    Body().feed(ask(base)[2].decode())
+    at, _, link = found["data-viewer"].partition("#!/?")
+    return at, {k: int(v) for k, v in parse_qsl(link, strict_parsing=bool(link))}
+
+
+def served():
+    """The trace's slices and moments with the times that its clock snapshots give them, as the viewer's trace processor does."""
+    from trace_read import Trace
+    trace = Trace(ask(base + "trace")[2])
+    mono, shown = ([c[k] for c in trace.clocks] for k in (3, trace.primary))
+
+    def time(t):
+        i = max(0, bisect.bisect_right(mono, t) - 1)
+        return shown[i] + t - mono[i]
+
+    return [(e["name"], time(e["ts"]), time(e["ts"] + e.get("dur", 0)) - time(e["ts"])) for e in trace.slices + trace.instants
+            if e.get("dur", 0) is not None] + [("sample", time(e["ts"]), 0) for e in trace.samples]
+
+
+def focus():
+    """FILE is: name of the kernel, its occurrence; or two times, ns since the capture's first clock pair."""
+    with open(sys.argv[3]) as f:
+        want = f.read().split("\n")
+    at, link = viewer()
+    events = served()
+    first, last = min(t for _, t, _ in events), max(t + d for _, t, d in events)
+    wanted("viewer", at, VIEWER + "/")
+    wanted("in what there is", first <= link["visStart"] < link["visEnd"] <= last, True)
+    if want[0] == "time":
+        wanted("the time", [link["visStart"] - first, link["visEnd"] - first], [int(w) for w in want[1:3]])
+    if want[0] != "kernel":
+        wanted("no slice", "ts" in link or "dur" in link, False)
+        return
+    runs = sorted((t, d) for n, t, d in events if n == want[1] and d)
+    wanted("the slice", (link["ts"], link["dur"]), runs[int(want[2]) - 1])
+    wanted("that alone", sum((t, d) == (link["ts"], link["dur"]) for _, t, d in events), 1)
+    wanted("around it", link["visStart"] <= link["ts"] and link["ts"] + link["dur"] <= link["visEnd"] <= link["visStart"] + 6 * link["dur"], True)
 
 
 def gone():

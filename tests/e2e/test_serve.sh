@@ -216,6 +216,52 @@ serve_opens_for_the_user_of_sudo()
 }
 serve_opens_for_the_user_of_sudo
 
+# Links of the viewer: its own times, which clock pairs make of ours; the last pair is inside the second execution.
+serve_focus()
+{
+	local bad=() kernel='<void f<int>(float&)> "x"'
+	printf '%s\n' arm 'wall 1760000000000000000' "name 1 $kernel" 'wait 5000' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' \
+		'ran kernel 2000 100000 name 1' 'wait 500000' 'wall 1760000000000600123' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' \
+		'ran kernel 2000 300000 name 1' 'wait 100000' 'wall 1760000000000900456' 'wait 500000' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0x7 0 0' 'seen launch' \
+		'ran kernel 0 0 name 1 stream 8 start 5000000 end 5001500' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0x7 0 0' 'seen launch' 'ran kernel 0 0 name 1 stream 9 start 5000000 end 5001500' 'wait 5000000' disarm | "$B/tests/tools/mkscene" "$T/clocks"
+	for n in 1 2; do
+		start focus --serve "$T/clocks" --focus-kernel "$kernel" --focus-occurrence $n
+		printf '%s\n' kernel "$kernel" $n >"$T/focus"
+		ask focus "$T/focus"
+		kill "$server"
+		ends 0 focus
+		grep -q '^the view opens at visStart=1[0-9]*&visEnd=1[0-9]*&ts=1[0-9]*&dur=[0-9]*$' "$T/focus.err" || bad+=("$(cat "$T/focus.err")")
+	done
+	# two that begin and end together: seen, and not selected
+	start twins --serve "$T/clocks" --focus-kernel "$kernel" --focus-occurrence 4
+	printf '%s\n' twins >"$T/focus"
+	ask focus "$T/focus"
+	grep -q 'warning: 1 other events begin and end with' "$T/twins.err" || bad+=("$(cat "$T/twins.err")")
+	kill "$server"
+	ends 0 twins
+	start time --serve -q "$T/clocks" --focus-from 1us --focus-to 400us
+	printf '%s\n' time 1000 400000 >"$T/focus"
+	ask focus "$T/focus"
+	kill "$server"
+	ends 0 time
+	[ ! -s "$T/time.err" ] || bad+=("quiet: $(cat "$T/time.err")")
+	# what a budget leaves out cannot be shown
+	local kept=0 left=0
+	"$B/tests/tools/mkdevice" --calls 600 "$T/many" >/dev/null
+	kernel='kernel(float*, int)'
+	for n in 1 9 21 33 50; do
+		if "$GPUBPF" timeline -q --serve --serve-for 1ms --max-output-bytes 100K "$T/many" --focus-kernel "$kernel" --focus-occurrence $n \
+			>"$T/out" 2>"$T/err"; then kept=1; else
+			grep -q -- '--max-output-bytes left this execution of' "$T/err" && [ ! -s "$T/out" ] && left=1 || bad+=("$n: $(cat "$T/err")")
+		fi
+	done
+	[ $kept$left = 11 ] || bad+=("budget: kept $kept, left out $left")
+	"$GPUBPF" timeline -q --serve -o "$T/x.json" "$T/clocks" --focus-from 0 --focus-to 1us >"$T/out" 2>"$T/err"
+	[ $? = 2 ] && grep -q "needs Perfetto's format" "$T/err" && [ ! -e "$T/x.json" ] || bad+=("chrome: $(cat "$T/err")")
+	result serve_focus_R52 "${bad[@]}"
+}
+serve_focus
+
 serve_refuses()
 {
 	local bad=() args status want

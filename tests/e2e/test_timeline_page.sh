@@ -180,6 +180,66 @@ page_odd_captures()
 }
 page_odd_captures
 
+page_opens_at_a_focus()
+{
+	local bad=() want kernel='reduce(float*)' focus="(lambda e: (e['class'], e['name'], e['start'], e['end'], about['focus_ns']))(events[int(about['focus_event'])])"
+	"${timeline[@]}" "$T/scene" --html "$T/f.html" --focus-kernel "$kernel" --focus-occurrence 2 || bad+=("status $?")
+	is "$T/f.html" "$focus" "('gpu_slice', '$kernel', 3868600, 3948600, '2788600 3028600')"
+	# each number is another one, in the order of their starts, as the page itself has them
+	want=$(read_page "$T/scene.html" "sorted((e['start'], e['end']) for e in by('gpu_slice') if e['name'] == '$kernel' and e['end'])[5]")
+	"${timeline[@]}" "$T/scene" --html "$T/f.html" --focus-kernel "$kernel" --focus-occurrence 6
+	is "$T/f.html" "(lambda e: (e['start'], e['end']))(events[int(about['focus_event'])])" "$want"
+	# one that ran once with valid times needs no number
+	"${timeline[@]}" -p 200 "$T/scene" --html "$T/f.html" --focus-kernel "$kernel"
+	is "$T/f.html" "$focus[1:3]" "('$kernel', 4654200)"
+	# no more is shown around it than there is
+	printf '%s\n' arm 'name 1 last' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' 'ran kernel 2000 900000 name 1' 'wait 2000000' disarm |
+		"$scene" "$T/last"
+	"${timeline[@]}" "$T/last" --html "$T/f.html" --focus-kernel last
+	is "$T/f.html" "about['focus_ns'], $focus[3] - 1000000" "('0 904100', 904100)"
+	"${timeline[@]}" "$T/scene" --html "$T/f.html" --focus-from 1ms --focus-to 0.00125s
+	is "$T/f.html" "about['focus_ns'], 'focus_event' in about" "('1000000 1250000', False)"
+	"${timeline[@]}" "$T/scene" --html "$T/f.html" --focus-from 1ms --focus-to 3ms --focus-kernel "$kernel" --focus-occurrence 2
+	is "$T/f.html" "$focus[1:]" "('$kernel', 3868600, 3948600, '1000000 3000000')"
+	is "$T/scene.html" "'focus_ns' in about" False
+	result page_opens_at_a_focus_R52 "${bad[@]}"
+}
+page_opens_at_a_focus
+
+page_refuses_a_focus()
+{
+	local bad=() args status want kernel='reduce(float*)'
+	printf '%s\n' arm $'name 1 late\033[2J' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' 'ran kernel 0 0 name 1 start 0 end 0' \
+		'wait 1000' disarm | "$scene" "$T/late"
+	# a capture | what it says | status | options, K for the kernel
+	while IFS='|' read -r c want status args; do
+		read -ra args <<<"$args"
+		args=("${args[@]/#K/$kernel}")
+		"${timeline[@]}" "$T/$c" --html "$T/never.html" "${args[@]//_/ }" 2>"$T/err"
+		[ $? = "$status" ] && grep -qF -- "$want" "$T/err" && [ ! -e "$T/never.html" ] || bad+=("${args[*]}: $(cat "$T/err")")
+	done <<-END
+		scene|ran 6 times (process 100, GPU 0, context 1, stream 8: 3; process 100, GPU 0, context 1, stream 7: 2; process 200, GPU 0, context 1, stream 7: 1): say which one with --focus-occurrence, 1 to 6|1|--focus-kernel K
+		scene|has no occurrence 7 but 6|1|--focus-kernel K --focus-occurrence 7
+		scene|it is a part of 'axpy(int, float, float const*, float*)'|1|--focus-kernel axpy
+		scene|did you mean 'reduce(float*)'|1|--focus-kernel Reduce(float*)
+		scene|no kernel is called 'reduce(float*) '|1|--focus-kernel K_
+		scene|ran in processes that -p leaves out alone (5 times)|1|-p 200 --focus-kernel axpy(int,_float,_float_const*,_float*)
+		host|no device observer|1|--focus-kernel K
+		late|none of the 1 executions of 'late\x1b[2J' has valid times|1|--focus-kernel $(printf 'late\033[2J')
+		scene|0 ns to 3751700 ns since the start|1|--focus-from 1ms --focus-to 4ms
+		scene|it ran from 2868600 ns to 2948600 ns|1|--focus-from 1ms --focus-to 2ms --focus-kernel K --focus-occurrence 2
+		scene|go together|2|--focus-from 1ms
+		scene|go together|2|--focus-to 1ms
+		scene|must be before|2|--focus-from 1ms --focus-to 1000us
+		scene|counts from 1|2|--focus-kernel K --focus-occurrence 0
+		scene|goes with --focus-kernel|2|--focus-occurrence 1
+	END
+	"${timeline[@]}" "$T/scene" -o "$T/never" --focus-from 0 --focus-to 1ms 2>"$T/err"
+	[ $? = 2 ] && grep -q -- '--serve, --open or --html' "$T/err" && [ ! -e "$T/never" ] || bad+=("-o: $(cat "$T/err")")
+	result page_refuses_a_focus_R52 "${bad[@]}"
+}
+page_refuses_a_focus
+
 page_usage()
 {
 	local bad=() a

@@ -15,10 +15,10 @@ program, tools, folder = sys.argv[1:4]
 shots = sys.argv[4] if len(sys.argv) > 4 else None
 
 
-def made(name, command, scene=None):
+def made(name, command, scene=None, options=()):
     capture, page = os.path.join(folder, name), os.path.join(folder, name + ".html")
     subprocess.run([os.path.join(tools, command[0]), *command[1:], capture], input=scene, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([program, "timeline", "-q", capture, "--html", page], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "timeline", "-q", capture, "--html", page, *options], check=True, stderr=subprocess.DEVNULL)
     return capture, page
 
 
@@ -175,6 +175,30 @@ def obeys_keys(b):
     result("ui_obeys_keys", bad + quiet(b))
 
 
+# Where it was told to: the execution is selected and drawn, and the times that are seen are those.
+def opens_at_a_focus(b):
+    with open("tests/e2e/golden/device.scene", "rb") as f:
+        scene = f.read()
+    bad, kernel = [], ["--focus-kernel", "reduce(float*)", "--focus-occurrence", "2"]
+    seen = "(() => { const s = gpubpf, v = s.view; return [Math.round(v.t0), Math.round(v.t0 + s.room() * v.per)]; })()"
+    for name, options, times in (("focus", kernel, [2788600, 3028600]), ("both", [*kernel, "--focus-from", "1ms", "--focus-to", "3ms"], [1000000, 3000000]),
+                                 ("range", ["--focus-from", "1ms", "--focus-to", "1.25ms"], [1000000, 1250000])):
+        told = b.open(made(name, ["mkscene"], scene, options)[1])
+        bad += [told["error"]] if "error" in told else []
+        b.frame()
+        bad += wrong(f"{name}: is seen", b.js(seen), times)
+        if name == "range":
+            bad += wrong(f"{name}: selected", b.js("[gpubpf.selected, gpubpf.range]"), [-1, times])
+            continue
+        bad += wrong(f"{name}: selected", b.js("(t => e => [t.names[t.name[e]], t.start[e], t.end[e]])(gpubpf.t)(gpubpf.selected)"),
+                     ["reduce(float*)", 2868600, 2948600])
+        bad += wrong(f"{name}: details", b.js("document.querySelector('#facts h3').textContent"), "reduce(float*)")
+        x, y = b.js("gpubpf.spot(gpubpf.selected)")
+        if not 0 <= y < b.js("gpubpf.canvas.clientHeight"):
+            bad.append(f"{name}: it is at {x}, {y}")
+    result("ui_opens_at_a_focus_R52", bad + quiet(b))
+
+
 def obeys_no_name(b):
     name = "a</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> \u202ec \u2066d\u2069 \ufeff\u200b"
     _, page = made("names", ["mkscene"], ("arm\nname 1 " + name + "\ncuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0\nseen launch\nran kernel 2000 1000 name 1\n"
@@ -248,7 +272,7 @@ except (RuntimeError, OSError) as e:
     print(f"skip ui: {find()} does not start: {e}")
     sys.exit()
 try:
-    for test in (reads_what_was_exported, draws_what_there_is, obeys_keys, obeys_no_name, says_why_not) + ((large,) if shots else ()):
+    for test in (reads_what_was_exported, draws_what_there_is, obeys_keys, opens_at_a_focus, obeys_no_name, says_why_not) + ((large,) if shots else ()):
         try:
             test(chromium)
         except (RuntimeError, KeyError, TypeError, IndexError, subprocess.CalledProcessError) as e:

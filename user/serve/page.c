@@ -116,9 +116,9 @@ static void put_page(FILE *f, const struct serve *s)
 	put_html(f, s->o.title);
 	fputs("</title>\n<link rel=\"stylesheet\" href=\"page.css\">\n<body data-viewer=\"", f);
 	put_html(f, s->o.ui ? "ui/" : SERVE_VIEWER "/");
-	if (s->o.focus) {
+	if (s->focus) {
 		fputs("#!/?", f);
-		put_html(f, s->o.focus);
+		put_html(f, s->focus);
 	}
 	fputs("\" data-title=\"", f);
 	put_html(f, s->o.title);

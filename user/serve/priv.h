@@ -29,6 +29,7 @@ struct serve {
 	struct serve_opts o;
 	struct serve_ends ends;
 	int file;
+	char *focus;       /* NULL: none */
 	struct stat trace; /* as it was at the start */
 	uint16_t port;
 	char token[GUARD_TOKEN_LEN + 1];

@@ -269,6 +269,13 @@ int serve__trace(struct serve *s, int fd, struct err *err)
 	return 0;
 }
 
+int serve__focus(struct serve *s, const char *link, struct err *err)
+{
+	free(s->focus);
+	s->focus = strdup(link);
+	return s->focus ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
 const char *serve__url(const struct serve *s)
 {
 	return s->url;
@@ -306,6 +313,7 @@ void serve__close(struct serve *s)
 		event_free(s->end);
 	if (s->base)
 		event_base_free(s->base);
+	free(s->focus);
 	free(s);
 }
 #else
@@ -327,6 +335,14 @@ int serve__trace(struct serve *s, int fd, struct err *err)
 {
 	(void)s;
 	(void)fd;
+	(void)err;
+	return -ENOTSUP;
+}
+
+int serve__focus(struct serve *s, const char *link, struct err *err)
+{
+	(void)s;
+	(void)link;
 	(void)err;
 	return -ENOTSUP;
 }

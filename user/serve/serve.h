@@ -30,7 +30,6 @@ struct serve_ui;
 struct serve_opts {
 	const char *title;     /* what the viewer calls the trace */
 	const char *file_name; /* under which it would save it */
-	const char *focus;     /* parameters for the viewer's link ("ts=1&dur=2"), or NULL */
 	struct serve_ui *ui;   /* NULL: SERVE_VIEWER */
 	uint16_t port;         /* 0: a free one */
 };
@@ -53,6 +52,8 @@ enum serve_end {
 int serve__open(const struct serve_opts *o, struct serve **out, struct err *err);
 /* A regular file, open for reading. Whoever changes it takes it out of service. */
 int serve__trace(struct serve *s, int fd, struct err *err);
+/* Parameters of the viewer's link ("ts=1&dur=2"); copied. */
+int serve__focus(struct serve *s, const char *link, struct err *err);
 const char *serve__url(const struct serve *s);
 int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err);
 void serve__close(struct serve *s); /* NULL is fine */

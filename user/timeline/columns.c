@@ -219,6 +219,21 @@ static int number_pair(struct tl *tl, const char *key, uint64_t v)
 	return pair(tl, key, digits);
 }
 
+/* What the page shows first: times since the capture's start, and which of the events that follow. */
+static int put_focus(struct tl *tl)
+{
+	const struct tl_focus *f = &tl->focus;
+	char range[2 * 24];
+	int rc;
+
+	if (!tl->o->focus)
+		return 0;
+	snprintf(range, sizeof(range), "%" PRId64 " %" PRId64, (int64_t)(f->from - tl->t->start),
+		 (int64_t)(f->to - tl->t->start));
+	rc = pair(tl, "focus_ns", range);
+	return rc || !f->execution ? rc : number_pair(tl, "focus_event", f->ordinal);
+}
+
 static int put_about(struct tl *tl)
 {
 	const struct inspection *in = &tl->t->in;
@@ -239,6 +254,8 @@ static int put_about(struct tl *tl)
 		rc = pair(tl, "no_host", "1");
 	if (!rc && !in->join)
 		rc = pair(tl, "no_device", "1");
+	if (!rc)
+		rc = put_focus(tl);
 	return rc ? rc : put_text(tl, "");
 }
 

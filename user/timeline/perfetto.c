@@ -321,6 +321,18 @@ static const Gpubpf__ClockPair *next_pair(const Gpubpf__Meta *m, size_t *i, cons
 	return NULL;
 }
 
+uint64_t tl_perfetto_time(const struct tl *tl, uint64_t monotonic)
+{
+	const Gpubpf__ClockPair *p, *next;
+	size_t i = 0;
+
+	/* the last pair that is not after it, or else the first */
+	p = next = next_pair(tl->t->in.meta, &i, NULL);
+	while (next && (next = next_pair(tl->t->in.meta, &i, next)) && next->monotonic_ns <= monotonic)
+		p = next;
+	return p ? p->realtime_ns + (monotonic - p->monotonic_ns) : monotonic;
+}
+
 static int put_clock(struct tl *tl, const Gpubpf__ClockPair *p)
 {
 	Perfetto__Protos__ClockSnapshot__Clock clock[3], *clocks[3] = { &clock[0], &clock[1], &clock[2] };

@@ -140,6 +140,7 @@ struct tl_event {
 	uint32_t work;      /* flows: of which call … */
 	uint32_t flows_out; /* … so many begin here */
 	bool flow_in;       /* … the flow_rank-th ends here */
+	bool focus;         /* this is what a viewer shows first */
 	uint32_t flow_rank;
 	uint16_t bucket; /* of its group */
 	unsigned nargs;
@@ -184,6 +185,19 @@ enum tl_phase {
 };
 
 #define TL_BUCKETS 65536
+
+struct tl_focus {       /* focus.c */
+	bool execution; /* one is asked for: */
+	size_t index;   /* of the join */
+	uint64_t start, end;
+	/* what the last pass saw of it */
+	bool there, moment; /* as one without a length */
+	uint64_t ordinal;   /* among `events`: slices and instants */
+	uint64_t events;
+	uint64_t twins, twin_moments; /* others with its start, and its end or no length */
+	uint64_t first, last;         /* of all that is there */
+	uint64_t from, to;            /* what is to be seen */
+};
 
 struct tl_item { /* what a receipt names */
 	bool there;
@@ -250,6 +264,7 @@ struct tl {
 	uint32_t manifest_track, receipt_track;
 	uint32_t manifest_name, receipt_name[TIMELINE_CLASSES];
 
+	struct tl_focus focus;
 	struct tl_nvtx *nvtx; /* nvtx.c; NULL: no markers */
 	uint32_t coverage_name;
 	struct tl_semantic *semantic; /* semantic.c; NULL: no sidecar */
@@ -354,6 +369,15 @@ void tl_semantic__clear(struct tl *tl);
 /* manifest.c: the last events of a trace */
 int tl_manifest__prepare(struct tl *tl);
 int tl_manifest__write(struct tl *tl);
+
+/* focus.c: nothing without a timeline_focus */
+int tl_focus__prepare(struct tl *tl); /* -ENOENT, -EINVAL: there is none, or more than one */
+void tl_focus__restart(struct tl *tl);
+void tl_focus__see(struct tl *tl, const struct tl_event *e); /* each that stays, while there is no byte yet */
+int tl_focus__settle(struct tl *tl, struct timeline_link *link);
+
+/* perfetto.c: a time as the viewer has it, once it has read the trace's clock pairs */
+uint64_t tl_perfetto_time(const struct tl *tl, uint64_t monotonic);
 
 /* budget.c */
 bool tl_budget__keeps(const struct tl *tl, const struct tl_event *e);

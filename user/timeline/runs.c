@@ -166,6 +166,7 @@ static int run(struct tl *tl, struct trace_exec *x, const uint32_t *link)
 	e->name = tl->key_name[x->a.key];
 	e->preset = tl->key_preset[x->a.key];
 	e->timing = timing_of(x);
+	e->focus = tl->focus.execution && x->index == tl->focus.index;
 	if (x->a.has_call) {
 		m = rank_of(tl, e, &x->a);
 		e->flow_in = true;

@@ -107,6 +107,8 @@ int tl__event(struct tl *tl, const struct tl_event *e)
 			tl_budget__dropped(tl, e);
 		return 0;
 	}
+	if (tl->o->focus && tl->phase != TL_WRITE)
+		tl_focus__see(tl, e);
 	tl->piece = 0;
 	if (tl->phase != TL_WRITE && tl->f->size) {
 		tl->piece = tl->f->size(tl, e);
@@ -136,6 +138,8 @@ static int walk(struct tl *tl, enum tl_phase phase)
 	tl->phase = phase;
 	tl->total = tl->slices = tl->executions_kept = tl->packets = tl->unplaced = 0;
 	memset(tl->kept, 0, sizeof(tl->kept));
+	if (phase != TL_WRITE)
+		tl_focus__restart(tl);
 	tl_semantic__restart(tl);
 	rc = tl_calls__walk(tl);
 	if (!rc)
@@ -217,6 +221,8 @@ static int make(struct tl *tl, struct timeline_result *r)
 	r->slices = tl->slices;
 	r->without_launches = r->launches && !tl->executions_kept;
 	packets = tl->packets;
+	if (!rc)
+		rc = tl_focus__settle(tl, &r->link);
 	if (!rc)
 		rc = skeleton(tl, 0, &required);
 	if (rc)
@@ -300,6 +306,8 @@ static int prepare(struct tl *tl)
 		rc = tl_semantic__prepare(tl);
 	if (!rc)
 		rc = tl_manifest__prepare(tl);
+	if (!rc)
+		rc = tl_focus__prepare(tl);
 	for (size_t i = 0; !rc && i < tl->npresets; i++)
 		rc = tl->f->preset(tl, &tl->presets[i]);
 	tl->to_do = (tl->t->m->calls + trace__execs(tl->t)) * (tl->o->has_budget ? 3 : 2);

@@ -36,12 +36,31 @@ typedef int timeline_write_fn(void *arg, const void *bytes, size_t n);
 /* So much of so much is done; may be NULL. */
 typedef void timeline_progress_fn(void *arg, uint64_t done, uint64_t all);
 
+/*
+ * What a viewer shows first (R52). An execution: of the kernel with exactly this display name, the occurrence-th in the order
+ * of starts, among those with valid times of the processes that were asked for. A time: since the capture's start. Or both.
+ */
+struct timeline_focus {
+	const char *kernel;  /* NULL: none */
+	uint64_t occurrence; /* from 1; 0: not said, which is an error where it ran more than once */
+	bool has_range;
+	uint64_t from, to; /* ns; from < to */
+};
+
 struct timeline_opts {
 	enum timeline_format format;
+	const struct timeline_focus *focus; /* NULL: all of it */
 	bool has_budget;
 	uint64_t budget; /* framed bytes, before any compression */
 	timeline_progress_fn *progress;
 	void *progress_arg;
+};
+
+struct timeline_link { /* the focus in Perfetto's times, as its trace processor has them: ns */
+	uint64_t from, to;
+	bool has_slice;
+	uint64_t start, duration;
+	uint64_t twins; /* others in the trace that have both */
 };
 
 struct timeline_sum {
@@ -53,12 +72,16 @@ struct timeline_result {
 	struct timeline_sum kept[TIMELINE_CLASSES]; /* in the trace */
 	uint64_t bytes;                             /* of the trace */
 	uint64_t packets;
-	uint64_t slices;       /* kept */
-	uint64_t launches;     /* executions in the capture */
-	bool without_launches; /* R48: none of them is in the trace */
+	uint64_t slices;           /* kept */
+	uint64_t launches;         /* executions in the capture */
+	bool without_launches;     /* R48: none of them is in the trace */
+	struct timeline_link link; /* with a focus, in Perfetto's format */
 };
 
-/* 0 or a negative errno with a message. -E2BIG: what is required is larger than the budget. */
+/*
+ * 0 or a negative errno with a message. -E2BIG: what is required is larger than the budget. -ENOENT, -EINVAL, -ERANGE: the
+ * focus is not in the capture, is not one, or is not in the trace; nothing was written.
+ */
 int timeline_write(struct trace *t, const struct timeline_opts *o, timeline_write_fn *fn, void *arg,
 		   struct timeline_result *r, struct err *err);
 

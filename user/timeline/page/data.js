@@ -225,6 +225,7 @@ function sortRows(t, c, n) {
 		delete c[key];
 	}
 	t.n = n;
+	t.focus = t.about.focus_event === undefined ? -1 : order.indexOf(Number(t.about.focus_event));
 }
 
 function renumber(t) {

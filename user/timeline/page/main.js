@@ -97,6 +97,20 @@ class State {
 			this.show(t.start[e] - length, t.start[e] + 2 * length);
 		}
 	}
+	// What the page was made to show first.
+	open() {
+		const range = this.t.about.focus_ns?.split(' ').map(Number);
+		if (!range) {
+			this.all();
+			return;
+		}
+		if (this.t.focus >= 0)
+			this.select(this.t.focus, true);
+		else
+			this.range = range;
+		showDetails(this);
+		this.show(...range);
+	}
 	follow() {
 		for (const [call, runs] of linksOf(this.t, this.selected))
 			this.select(call === this.selected ? runs[0] : call, true);
@@ -422,11 +436,13 @@ async function selfTest(s, loaded) {
 		return { draw: told(draw), frame: told(frame) };
 	};
 	const frames = {};
-	for (const [name, share] of location.hash === '#selftest-frames' ? [['whole', 1], ['tenth', 0.1], ['thousandth', 0.001]] : []) {
-		s.show(t.first, t.first + (t.last - t.first) * share);
-		frames[name] = await measure(i => { s.view.t0 += 7 * s.view.per * (i % 2 ? 1 : 1.5); });
+	if (location.hash === '#selftest-frames') {
+		for (const [name, share] of [['whole', 1], ['tenth', 0.1], ['thousandth', 0.001]]) {
+			s.show(t.first, t.first + (t.last - t.first) * share);
+			frames[name] = await measure(i => { s.view.t0 += 7 * s.view.per * (i % 2 ? 1 : 1.5); });
+		}
+		s.all();
 	}
-	s.all();
 	return { loaded_ms: loaded, frames_ms: frames, events: t.n, calls: count(CALL), gpu: count(GPU), rows: t.rows.length, lanes: s.lanes.length,
 		head: t.about.head, verdict: t.about.verdict, gpu_ns: t.gpuTotal,
 		keys: s.keys.map(k => ({ name: k.name, grid: triple(k.args, 'grid'), count: k.count, timed: k.timed, total: k.total, min: k.timed ? k.min : null, max: k.timed ? k.max : null })) };
@@ -444,7 +460,7 @@ async function start() {
 		document.title = `gpubpf timeline: ${s.t.about.verdict}`;
 		s.setHits(null);
 		showDetails(s);
-		s.all();
+		s.open();
 		s.draw();
 		listen(s);
 		s.canvas.focus({ preventScroll: true });
