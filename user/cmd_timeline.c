@@ -355,7 +355,7 @@ static int run(int argc, char **argv)
 	progress__begin(&shown, args.quiet ? NULL : stderr, "timeline", 0);
 	o.progress = progress;
 	o.progress_arg = &shown;
-	rc = timeline_view__open(&args.view, argv[rest], args.output, &view, &err);
+	rc = timeline_view__open(&args.view, argv[rest], args.output, args.quiet, &view, &err);
 	if (!rc)
 		rc = trace__open(&t, argv[rest], &model, &err);
 	if (!rc)
@@ -397,6 +397,7 @@ const struct verb verb_timeline = {
 		"gpubpf timeline run.gpubpf -o run.perfetto-trace --sql-out run.sql\twith views to ask, for the trace processor\n"
 		"gpubpf timeline run.gpubpf --html run.html --focus-kernel 'softmax(float*)' --focus-occurrence 100\topened at its "
 		"100th execution\n"
+		"gpubpf timeline run.gpubpf --open --ui-dir perfetto/ui/out/dist\tin a viewer from the disk\n"
 		"gpubpf timeline --max-output-bytes 500M run.gpubpf -o run.perfetto-trace\tat most 500 MiB\n",
 	.opts = timeline_opts_table,
 	.run = run,

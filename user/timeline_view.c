@@ -24,6 +24,7 @@ struct timeline_view {
 	int fd;
 	int signals;
 	struct serve *serve;
+	struct serve_ui *ui;
 };
 
 bool timeline_view_wanted(const struct timeline_view_args *a)
@@ -36,8 +37,9 @@ int timeline_view_check(const struct timeline_view_args *a, const char *output, 
 	struct stat st;
 
 	if (!timeline_view_wanted(a)) {
-		if (a->port != ULLONG_MAX || a->serve_for != ULLONG_MAX)
-			return err_set(err, -EINVAL, "--port and --serve-for go with --serve or --open");
+		if (a->port != ULLONG_MAX || a->serve_for != ULLONG_MAX || a->ui)
+			return err_set(err, -EINVAL,
+				       "--port, --serve-for and --ui-dir go with --serve or --open");
 		return 0;
 	}
 	if (a->port != ULLONG_MAX && a->port > UINT16_MAX)
@@ -84,8 +86,36 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static void say_viewer(const char *path, const struct serve_ui *ui, bool quiet)
+{
+	char files[FMT_NUM], bytes[FMT_NUM], left[FMT_NUM + 64] = "", n[FMT_NUM];
+	struct serve_ui_about a;
+
+	serve_ui__about(ui, &a);
+	if (a.missing)
+		fprintf(stderr, "gpubpf: warning: %s lacks %s files that its manifest lists, the first %s\n",
+			path, fmt_count(n, a.missing), a.first_missing);
+	if (quiet)
+		return;
+	if (a.left_out)
+		snprintf(left, sizeof(left), "; not served: %s (hidden, links, names to be quoted)",
+			 fmt_count(n, a.left_out));
+	fprintf(stderr,
+		"viewer: %s/" SERVE_UI_ENTRY
+		", revision %s, %s with CRC-32C %08x; %s files, %s, as they are now%s\n",
+		path, a.revision[0] ? a.revision : "not named", a.manifest, a.manifest_crc,
+		fmt_count(files, a.files), fmt_bytes(bytes, a.bytes), left);
+}
+
+static void on_changed(void *path, const char *name)
+{
+	fprintf(stderr,
+		"gpubpf: warning: %s/%s was changed since the start, and is refused; run gpubpf again\n",
+		(const char *)path, name);
+}
+
 int timeline_view__open(const struct timeline_view_args *a, const char *capture, const char *output,
-			struct timeline_view **out, struct err *err)
+			bool quiet, struct timeline_view **out, struct err *err)
 {
 	struct timeline_view *v;
 	struct serve_opts o = { 0 };
@@ -110,6 +140,13 @@ int timeline_view__open(const struct timeline_view_args *a, const char *capture,
 		v->fd = hidden_file(err);
 		rc = v->fd < 0 ? v->fd : 0;
 	}
+	if (!rc && a->ui)
+		rc = serve_ui__open(a->ui, &v->ui, err);
+	if (!rc && a->ui)
+		say_viewer(a->ui, v->ui, quiet);
+	o.ui = v->ui;
+	o.on_changed = on_changed;
+	o.arg = (void *)a->ui;
 	o.title = v->title;
 	o.file_name = v->file_name;
 	o.port = a->port == ULLONG_MAX ? 0 : (uint16_t)a->port;
@@ -178,7 +215,8 @@ int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err)
 		if (v->fd < 0)
 			return err_set(err, -errno, "%s: %s", v->output, strerror(errno));
 	}
-	ends.once = v->args->open && !v->args->serve;
+	/* a viewer of ours is not all there yet when the trace is */
+	ends.once = v->args->open && !v->args->serve && !v->ui;
 	if (v->args->serve_for != ULLONG_MAX)
 		ends.after_ns = v->args->serve_for;
 	rc = serve__trace(v->serve, v->fd, err);
@@ -196,6 +234,9 @@ int timeline_view__run(struct timeline_view *v, bool quiet, struct err *err)
 	rc = serve__run(v->serve, &ends, &why, err);
 	if (!rc && !quiet && why == SERVE_FETCHED)
 		fprintf(stderr, "the trace was fetched: the server has ended\n");
+	if (serve__changed(v->serve))
+		fprintf(stderr, "gpubpf: warning: refused %llu requests for changed files of the viewer\n",
+			(unsigned long long)serve__changed(v->serve));
 	return rc;
 }
 
@@ -204,6 +245,7 @@ void timeline_view__close(struct timeline_view *v)
 	if (!v)
 		return;
 	serve__close(v->serve);
+	serve_ui__close(v->ui);
 	if (v->fd >= 0)
 		close(v->fd);
 	if (v->signals >= 0)

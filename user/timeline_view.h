@@ -15,6 +15,7 @@ struct trace;
 
 struct timeline_view_args {
 	int serve, open;
+	const char *ui;
 	unsigned long long port, serve_for;
 };
 #define TIMELINE_VIEW_INIT                                                                                   \
@@ -34,6 +35,10 @@ struct timeline_view_args {
 	{ 0, "port", OPT_UINT, "N", TIMELINE_VIEW_O(base, port), \
 	  "Serve on this port of 127.0.0.1. From another machine it can be reached by `ssh -L N:127.0.0.1:N`.", \
 	  0, NULL, 1, "a free one" }, \
+	{ 0, "ui-dir", OPT_STRING, "DIR", TIMELINE_VIEW_O(base, ui), \
+	  "Serve the viewer too, from this directory, a build of the Perfetto UI (its `ui/out/dist`): for a machine without " \
+	  "internet. What is in it is listed once and shown; a file that changes later is refused. Until Ctrl-C, with --open too.", \
+	  0, NULL, 0, NULL }, \
 	{ 0, "serve-for", OPT_DURATION, "TIME", TIMELINE_VIEW_O(base, serve_for), \
 	  "End serving after this time.", 0, NULL, 0, NULL }
 /* clang-format on */
@@ -42,9 +47,12 @@ bool timeline_view_wanted(const struct timeline_view_args *a);
 /* What is wrong with them, and with `output` (NULL: none): a usage error. 0 or -EINVAL. */
 int timeline_view_check(const struct timeline_view_args *a, const char *output, struct err *err);
 
-/* Listens, so that what cannot be is known early. *out is NULL when nothing is to be shown. */
+/*
+ * Lists the viewer's files and listens, so that what cannot be is known early. *out is NULL when nothing is to be shown. What
+ * the viewer is gets printed unless `quiet`.
+ */
 int timeline_view__open(const struct timeline_view_args *a, const char *capture, const char *output,
-			struct timeline_view **out, struct err *err);
+			bool quiet, struct timeline_view **out, struct err *err);
 /* Where the trace goes that has no name: a file that nobody sees. */
 int timeline_view__fd(const struct timeline_view *v);
 /* Parameters of the link by which the viewer is opened; copied. 0 or a negative errno. */

@@ -7,6 +7,7 @@
 import bisect
 import html.parser
 import http.client
+import os
 import socket
 import sys
 import tempfile
@@ -263,6 +264,58 @@ def focus():
     wanted("the slice", (link["ts"], link["dur"]), runs[int(want[2]) - 1])
     wanted("that alone", sum((t, d) == (link["ts"], link["dur"]) for _, t, d in events), 1)
     wanted("around it", link["visStart"] <= link["ts"] and link["ts"] + link["dur"] <= link["visEnd"] <= link["visStart"] + 6 * link["dur"], True)
+
+
+TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "json": "application/json",
+         "wasm": "application/wasm", "png": "image/png", "svg": "image/svg+xml", "woff2": "font/woff2", "data": "application/octet-stream"}
+
+
+def ui():
+    """FILE is a list: the viewer's folder, then each name that is served."""
+    folder, *names = open(sys.argv[3]).read().split()
+    for name in names + [""]:
+        with open(os.path.join(folder, name or "index.html"), "rb") as f:
+            content = f.read()
+        status, h, body = ask(base + "ui/" + name)
+        wanted(name, (status, body == content, h["content-length"]), (200, True, str(len(content))))
+        wanted(name + " type", h["content-type"], TYPES[(name or "index.html").rpartition(".")[2]])
+        wanted(name + " is not guessed at", h["x-content-type-options"], "nosniff")
+        policy = dict(p.split(" ", 1) for p in h["content-security-policy"].split("; "))
+        wanted(name + " reaches this server alone", (policy["default-src"], policy["connect-src"]), ("'self'", "'self' data: blob:"))
+        wanted(name + " names no other", "http" in h["content-security-policy"] or "*" in h["content-security-policy"], False)
+        wanted(name + " HEAD", [x for x in ask(base + "ui/" + name, "HEAD")[::2]], [200, b""])
+    wanted("with a query", ask(base + "ui/index.html?x=1")[0], 200)
+    wanted("the trace", ask(base + "trace")[0], 200)
+    key = base.strip("/")
+    other = base.replace(key[:2], "ab" if key[:2] != "ab" else "cd")
+    for name in ["ui", "ui//", "ui/.", "ui/..", "ui/../trace", "ui/v9-abc.1", "ui/v9-abc.1/", "ui/v9-abc.1/../index.html", "ui/./index.html", "ui/%69ndex.html", "ui//index.html",
+                 "ui/.hidden", "ui/v9-abc.1/.hidden", "ui/v9-abc.1/passwd", "ui/v9-abc.1/link.js", "ui/linked/frontend_bundle.js", "ui/v9-abc.1/odd%20name.js", "ui/v9-abc.1/pipe",
+                 "ui/later.js", "ui/" + "x" * 900, "ui/v9-abc.1/manifest.json/", "UI/index.html", "index.html"]:
+        wanted(name, ask(base + name)[::2], (404, b"there is nothing here\n"))
+    wanted("another token", ask(other + "ui/index.html")[0], 404)
+    wanted("POST", ask(base + "ui/index.html", "POST", body=b"x")[0], 405)
+    for path in "ui/index.html", "trace":
+        wanted("its own origin", ask(base + path, Origin=f"http://127.0.0.1:{port}")[0], 200)
+        for origin in VIEWER, "https://evil.example", "null":
+            wanted(f"{path} for {origin}", ask(base + path, Origin=origin)[0], 403)
+    wanted("viewer", viewer(), ("ui/", {}))
+    wanted("the page says which", b"v9-abc.1, manifest <code>" in ask(base)[2] and b"perfetto.dev" not in ask(base)[2], True)
+
+
+def refused():
+    """FILE is a list: names of the viewer that were changed since."""
+    for name in open(sys.argv[3]).read().split():
+        status, h, body = ask(base + "ui/" + name)
+        wanted(name, (status, b"was changed since" in body), (410, True))
+
+
+def broken_off():
+    """FILE is a list of one name: its time stands, its content does not."""
+    name = open(sys.argv[3]).read().strip()
+    try:
+        wanted(name, ask(base + "ui/" + name)[0], "an answer that breaks off")
+    except http.client.HTTPException:
+        pass
 
 
 def gone():

@@ -262,6 +262,150 @@ serve_focus()
 }
 serve_focus
 
+# What a build of the Perfetto UI is laid out like, and what is not to be served of it.
+make_viewer() # FOLDER
+{
+	local v=$1/v9
+	mkdir -p "$v/assets"
+	printf '%s\n' '<!doctype html>' "<body data-perfetto_version='{\"canary\": \"v10\", \"stable\": \"v9\"}'>" >"$1/index.html"
+	echo '{"resources": {"frontend_bundle.js": "sha256-a", "assets/logo.svg": "sha256-b"}, "version": "v9-abc.1"}' >"$v/manifest.json"
+	echo 'say("hello")' >"$v/frontend_bundle.js"
+	echo 'p { color: red }' >"$v/frontend.css"
+	head -c 700001 /dev/urandom >"$v/trace_processor.wasm"
+	echo font >"$v/assets/Roboto.woff2"
+	echo '<svg/>' >"$v/assets/logo.svg"
+	echo png >"$v/assets/logo-128.png"
+	: >"$v/assets/empty.data"
+	# none of these
+	echo no >"$1/.hidden"
+	echo no >"$v/.hidden"
+	ln -s /etc/passwd "$v/passwd"
+	ln -s frontend_bundle.js "$v/link.js"
+	ln -s v9 "$1/linked"
+	echo no >"$v/odd name.js"
+	mkfifo "$v/pipe"
+}
+viewer_files='index.html v9/manifest.json v9/frontend_bundle.js v9/frontend.css v9/trace_processor.wasm v9/assets/Roboto.woff2 v9/assets/logo.svg
+	v9/assets/logo-128.png v9/assets/empty.data'
+
+serve_ui()
+{
+	local bad=() dir=$T/ui
+	make_viewer "$dir"
+	sed -i 's/"v9"/"v9-abc.1"/' "$dir/index.html" && mv "$dir/v9" "$dir/v9-abc.1"
+	rm "$dir/linked" && ln -s v9-abc.1 "$dir/linked"
+	start ui --serve --ui-dir "$dir" "$T/cap"
+	echo "viewer: $dir/index.html, revision v9-abc.1, v9-abc.1/manifest.json with CRC-32C $(python3 - "$dir/v9-abc.1/manifest.json" <<'END'
+import sys
+crc = 0xffffffff
+for b in open(sys.argv[1], "rb").read():
+    crc ^= b
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+print(f"{crc ^ 0xffffffff:08x}")
+END
+	); 9 files, 684 KiB, as they are now; not served: 7 (hidden, links, names to be quoted)" | diff - <(head -n 1 "$T/ui.err") >"$T/diff" ||
+		bad+=("$(cat "$T/diff")")
+	echo later >"$dir/later.js"
+	{ echo "$dir"; echo "${viewer_files//v9/v9-abc.1}"; } >"$T/list"
+	ask ui "$T/list"
+	grep -q warning "$T/ui.err" && bad+=("$(cat "$T/ui.err")")
+	kill "$server"
+	ends 0 ui
+	# the page of a revision by itself, and an opener: the trace may be there before the viewer is
+	mkdir "$T/pinned" && cp -r "$dir/v9-abc.1/." "$T/pinned" && sed 's/"stable": "[^"]*"/"filled_by_build_js": "."/' "$dir/index.html" >"$T/pinned/index.html"
+	export OPENED=$desk/shared/opened
+	local run_path=$desk/bin:$PATH
+	start pinned --open --ui-dir "$T/pinned" -q "$T/cap"
+	ask fetch
+	ask fetch
+	kill "$server"
+	ends 0 pinned
+	[ ! -s "$T/pinned.err" ] || bad+=("quiet: $(cat "$T/pinned.err")")
+	rm "$T/pinned/assets/logo.svg"
+	start less --serve --ui-dir "$T/pinned" "$T/cap"
+	grep -q 'warning: .* lacks 1 files that its manifest lists, the first assets/logo.svg$' "$T/less.err" &&
+		grep -q 'index.html, revision v9-abc.1, manifest.json with' "$T/less.err" || bad+=("$(cat "$T/less.err")")
+	kill "$server"
+	ends 0 less
+	result serve_ui_R51 "${bad[@]}"
+}
+serve_ui
+
+# Frozen at the start: whatever is not what it was is refused, counted and said.
+serve_ui_changed()
+{
+	local bad=() dir=$T/changed n
+	make_viewer "$dir"
+	# written through a mapping whose page is dirty already: no time changes
+	mkfifo "$T/go" "$T/done"
+	python3 - "$dir/v9/trace_processor.wasm" "$T/go" "$T/done" <<'END' &
+import mmap, sys
+f = open(sys.argv[1], "r+b")
+m = mmap.mmap(f.fileno(), 0)
+m[600000] ^= 1
+open(sys.argv[3], "w").close()
+open(sys.argv[2]).read()
+m[600001] ^= 1
+open(sys.argv[3], "w").close()
+END
+	local writer=$!
+	cat "$T/done"
+	start changed --serve --ui-dir "$dir" "$T/cap"
+	: >"$T/go"
+	cat "$T/done"
+	wait $writer
+	echo v9/trace_processor.wasm >"$T/list"
+	ask broken_off "$T/list"
+	echo more >>"$dir/v9/frontend_bundle.js"
+	cp "$dir/index.html" "$dir/new" && mv "$dir/new" "$dir/index.html"
+	rm "$dir/v9/frontend.css"
+	mv "$dir/v9/manifest.json" "$T/outside.json" && ln -s "$T/outside.json" "$dir/v9/manifest.json"
+	touch "$dir/v9/assets/empty.data"
+	echo 'index.html v9/frontend_bundle.js v9/frontend.css v9/manifest.json v9/assets/empty.data' >"$T/list"
+	ask refused "$T/list"
+	cp -r "$dir/v9/assets" "$T/assets" && rm -r "$dir/v9/assets" && ln -s "$T/assets" "$dir/v9/assets"
+	echo 'v9/assets/logo.svg' >"$T/list"
+	ask refused "$T/list"
+	ask fetch
+	kill "$server"
+	ends 0 changed
+	n=$(grep -c 'warning: .*/changed/.* was changed since the start, and is refused' "$T/changed.err")
+	[ "$n" = 7 ] && grep -q 'warning: refused 7 requests for changed files' "$T/changed.err" || bad+=("$n: $(cat "$T/changed.err")")
+	result serve_ui_changed_R51 "${bad[@]}"
+}
+serve_ui_changed
+
+serve_ui_refuses()
+{
+	local bad=() how want
+	while IFS='|' read -r how want; do
+		rm -rf "$T/ui"
+		make_viewer "$T/ui"
+		(cd "$T/ui" && eval "$how")
+		"$GPUBPF" timeline -q --serve --serve-for 1s --ui-dir "$T/ui" -o "$T/never" "$T/cap" >"$T/out" 2>"$T/err"
+		[ $? = 1 ] && grep -qF -- "$want" "$T/err" && [ ! -s "$T/out" ] && [ ! -e "$T/never" ] || bad+=("$how: $(cat "$T/err" "$T/out")")
+	done <<-END
+		rm index.html|has no entry point, a file index.html (No such file or directory)
+		mv index.html x.html; ln -s x.html index.html|has no entry point, a file index.html (it is a symbolic link)
+		rm index.html; mkfifo index.html|has no entry point
+		rm v9/manifest.json|has no revision manifest v9/manifest.json (No such file
+		sed -i s/v9/v8/ index.html|has no revision manifest v8/manifest.json
+		sed -i s/stable/other/ index.html|has no revision manifest manifest.json
+		sed -i s,\"v9\",\"../ui/v9\", index.html|has no revision manifest manifest.json
+		echo [] >v9/manifest.json|v9/manifest.json is no revision manifest
+		echo '{"resources": {}' >v9/manifest.json|v9/manifest.json is no revision manifest
+		mv v9 ../elsewhere.\$\$; ln -s ../elsewhere.\$\$ v9|is not in the directory itself
+		rm -r * .hidden; cd ..; rmdir ui|No such file or directory
+		mkdir -p a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a|holds more than a viewer
+		truncate -s 1100M v9/frontend.css|holds more than a viewer
+	END
+	"$GPUBPF" timeline --ui-dir "$T" -o "$T/never" "$T/cap" 2>"$T/err"
+	[ $? = 2 ] && grep -q -- '--ui-dir go with --serve' "$T/err" || bad+=("$(cat "$T/err")")
+	result serve_ui_refuses_R51 "${bad[@]}"
+}
+serve_ui_refuses
+
 serve_refuses()
 {
 	local bad=() args status want

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include "serve/priv.h"
+#include "util/crc32c.h"
 
 struct reply {
 	struct serve *s;
 	struct evhttp_request *req; /* NULL: evhttp sends what is left, and frees it */
 	struct evbuffer *block;
+	int fd;                        /* of the trace, or of: */
+	const struct serve_file *file; /* of the viewer: fd is closed with the reply; NULL: none */
+	uint32_t crc;                  /* of what was read of it */
 	uint64_t at, end;
 	bool whole_trace;
 };
@@ -30,6 +34,8 @@ static void on_close(struct evhttp_connection *c, void *arg)
 	serve__reply_ended(r->s, !r->req && r->whole_trace);
 	if (r->block)
 		evbuffer_free(r->block);
+	if (r->file)
+		close(r->fd);
 	free(r);
 }
 
@@ -79,6 +85,26 @@ static void say(struct reply *r, int code, const char *reason, const char *text)
 		evbuffer_free(b);
 }
 
+/* Said once per request; the caller sees to it that the client does not take it for the file. */
+static void tell_changed(struct reply *r, const struct serve_file *f)
+{
+	r->s->changed++;
+	if (r->s->o.on_changed)
+		r->s->o.on_changed(r->s->o.arg, f->name);
+}
+
+/* False: these are the last bytes of a file of the viewer, and it is not what it was. */
+static bool is_as_listed(struct reply *r, const void *bytes, size_t n)
+{
+	if (!r->file)
+		return true;
+	r->crc = crc32c(r->crc, bytes, n);
+	if (n && (r->at + n < r->end || r->crc == r->file->crc))
+		return true;
+	tell_changed(r, r->file);
+	return false;
+}
+
 static void send_block(struct evhttp_connection *c, void *arg)
 {
 	struct reply *r = arg;
@@ -94,10 +120,10 @@ static void send_block(struct evhttp_connection *c, void *arg)
 	}
 	if (evbuffer_reserve_space(r->block, (ev_ssize_t)want, &v, 1) == 1) {
 		do
-			got = pread(r->s->file, v.iov_base, want, (off_t)r->at);
+			got = pread(r->fd, v.iov_base, want, (off_t)r->at);
 		while (got < 0 && errno == EINTR);
 		v.iov_len = got > 0 ? (size_t)got : 0;
-		if (evbuffer_commit_space(r->block, &v, 1))
+		if (!is_as_listed(r, v.iov_base, v.iov_len) || evbuffer_commit_space(r->block, &v, 1))
 			got = -1;
 	}
 	if (got <= 0) { /* its end comes too early: the client must see that bytes are missing */
@@ -115,6 +141,30 @@ static bool has_changed(const struct serve *s)
 	return fstat(s->file, &now) || now.st_size != s->trace.st_size ||
 	       now.st_mtim.tv_sec != s->trace.st_mtim.tv_sec ||
 	       now.st_mtim.tv_nsec != s->trace.st_mtim.tv_nsec;
+}
+
+/* Of r->fd. */
+static void send_bytes(struct reply *r, const char *type, uint64_t from, uint64_t n, bool head)
+{
+	struct evhttp_request *req = r->req;
+	bool part = evhttp_find_header(evhttp_request_get_output_headers(req), "Content-Range");
+
+	add(req, "Content-Type", type);
+	add_number(req, "Content-Length", n);
+	if (head || !n) {
+		r->req = NULL;
+		evhttp_send_reply(req, 200, "OK", NULL);
+		return;
+	}
+	r->block = evbuffer_new();
+	if (!r->block) {
+		evhttp_connection_free(evhttp_request_get_connection(req));
+		return;
+	}
+	r->at = from;
+	r->end = from + n;
+	evhttp_send_reply_start(req, part ? 206 : 200, part ? "Partial Content" : "OK");
+	send_block(evhttp_request_get_connection(req), r);
 }
 
 static void send_trace(struct reply *r, bool head)
@@ -148,25 +198,39 @@ static void send_trace(struct reply *r, bool head)
 			 (unsigned long long)(from + n - 1), (unsigned long long)size);
 		add(req, "Content-Range", text);
 	}
-	add(req, "Content-Type", "application/octet-stream");
-	add_number(req, "Content-Length", n);
-	if (head || !n) {
-		r->req = NULL;
-		r->whole_trace = !head;
-		evhttp_send_reply(req, 200, "OK", NULL);
+	r->fd = s->file;
+	r->whole_trace = !head && n == size;
+	send_bytes(r, "application/octet-stream", from, n, head);
+}
+
+/*
+ * The viewer gets what it needs of this server and reaches nobody else, whatever it would like to tell them. Its page has its
+ * script inside it, and its trace processor is made when it runs.
+ */
+static void send_viewer(struct reply *r, const char *name, bool head)
+{
+	static const char *const policy =
+		"default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; "
+		"style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+		"connect-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'none'; "
+		"frame-ancestors 'none'";
+	const struct serve_file *f = serve_ui__find(r->s->o.ui, name);
+	int fd = f ? serve_ui__take(r->s->o.ui, f) : -ENOENT;
+
+	if (!f) {
+		say(r, 404, "Not Found", "there is nothing here");
 		return;
 	}
-	r->block = evbuffer_new();
-	if (!r->block) {
-		evhttp_connection_free(evhttp_request_get_connection(req));
+	if (fd < 0) {
+		tell_changed(r, f);
+		say(r, 410, "Gone",
+		    "this file of the viewer was changed since gpubpf looked at it; run gpubpf timeline again");
 		return;
 	}
-	r->at = from;
-	r->end = from + n;
-	r->whole_trace = n == size;
-	evhttp_send_reply_start(req, part == RANGE_PART ? 206 : 200,
-				part == RANGE_PART ? "Partial Content" : "OK");
-	send_block(evhttp_request_get_connection(req), r);
+	r->fd = fd;
+	r->file = f;
+	add(r->req, "Content-Security-Policy", policy);
+	send_bytes(r, serve_ui_type(name), 0, f->size, head);
 }
 
 static void send_page(struct reply *r, const char *name)
@@ -256,6 +320,8 @@ static void answer(struct reply *r)
 		say(r, 405, "Method Not Allowed", "GET and HEAD alone");
 	} else if (strcmp(name, "trace") == 0) {
 		send_trace(r, method == EVHTTP_REQ_HEAD);
+	} else if (r->s->o.ui && strncmp(name, "ui/", 3) == 0) {
+		send_viewer(r, name + 3, method == EVHTTP_REQ_HEAD);
 	} else {
 		send_page(r, name);
 	}

@@ -110,6 +110,22 @@ static void put_html(FILE *f, const char *s)
 	}
 }
 
+static void put_viewer(FILE *f, const struct serve_ui *ui)
+{
+	struct serve_ui_about a;
+
+	if (!ui) {
+		fputs("The viewer comes from " SERVE_VIEWER
+		      " and runs in this browser; the trace is uploaded nowhere.\n",
+		      f);
+		return;
+	}
+	serve_ui__about(ui, &a);
+	fputs("The viewer is the one in the directory that gpubpf was given: ", f);
+	put_html(f, a.revision[0] ? a.revision : "of no revision that it names");
+	fprintf(f, ", manifest <code>%08x</code>. It reaches no other server.\n", a.manifest_crc);
+}
+
 static void put_page(FILE *f, const struct serve *s)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>", f);
@@ -129,10 +145,7 @@ static void put_page(FILE *f, const struct serve *s)
 	fputs("</h1>\n<p><button id=\"open\" autofocus>Open in the viewer</button>\n"
 	      "<p id=\"state\" role=\"status\">Reading the trace.</p>\n<p><small>",
 	      f);
-	fputs(s->o.ui ? "The viewer is the one in the directory that gpubpf was given.\n"
-		      : "The viewer comes from " SERVE_VIEWER
-			" and runs in this browser; the trace is uploaded nowhere.\n",
-	      f);
+	put_viewer(f, s->o.ui);
 	fputs("<a href=\"trace\" download=\"", f);
 	put_html(f, s->o.file_name);
 	fputs("\">Save the trace</a>.</small>\n<script src=\"page.js\"></script>\n", f);

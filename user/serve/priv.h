@@ -43,6 +43,7 @@ struct serve {
 	bool full;
 	unsigned answering; /* replies that are being sent */
 	bool fetched;       /* whole, once at least */
+	uint64_t changed;   /* requests that were refused since a file of the viewer had changed */
 	bool ended;
 	enum serve_end why;
 };

@@ -281,6 +281,11 @@ const char *serve__url(const struct serve *s)
 	return s->url;
 }
 
+uint64_t serve__changed(const struct serve *s)
+{
+	return s->changed;
+}
+
 int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err)
 {
 	if (s->file < 0)
@@ -351,6 +356,12 @@ const char *serve__url(const struct serve *s)
 {
 	(void)s;
 	return "";
+}
+
+uint64_t serve__changed(const struct serve *s)
+{
+	(void)s;
+	return 0;
 }
 
 int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err)

@@ -5,7 +5,8 @@
  *
  *   /        a page that opens the viewer and hands the trace to it (window.postMessage)
  *   /trace   the trace; ranges, HEAD
- *   /ui/     the viewer's own files, where there is a serve_ui
+ *   /ui/     the viewer's own files, where there is a serve_ui; one that was changed since it was listed is refused: 410, or,
+ *            found out when its content is read, an answer that breaks off
  *
  * A request must name this server as its host (against rebinding of names) and, if it names an origin, this server's or the
  * viewer's. Everything else is refused before anything is looked for.
@@ -21,17 +22,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "serve/ui.h"
+
 struct err;
 struct serve;
-struct serve_ui;
 
 #define SERVE_VIEWER "https://ui.perfetto.dev"
 
 struct serve_opts {
-	const char *title;     /* what the viewer calls the trace */
-	const char *file_name; /* under which it would save it */
-	struct serve_ui *ui;   /* NULL: SERVE_VIEWER */
-	uint16_t port;         /* 0: a free one */
+	const char *title;         /* what the viewer calls the trace */
+	const char *file_name;     /* under which it would save it */
+	const struct serve_ui *ui; /* NULL: SERVE_VIEWER. The caller's, until serve__close() */
+	uint16_t port;             /* 0: a free one */
+	/* A file of the viewer was asked for, and refused: it is not what it was. May be NULL. */
+	void (*on_changed)(void *arg, const char *name);
+	void *arg;
 };
 
 struct serve_ends {        /* each is a reason to end */
@@ -55,6 +60,8 @@ int serve__trace(struct serve *s, int fd, struct err *err);
 /* Parameters of the viewer's link ("ts=1&dur=2"); copied. */
 int serve__focus(struct serve *s, const char *link, struct err *err);
 const char *serve__url(const struct serve *s);
+uint64_t serve__changed(
+	const struct serve *s); /* requests for files of the viewer that were refused for it */
 int serve__run(struct serve *s, const struct serve_ends *ends, enum serve_end *why, struct err *err);
 void serve__close(struct serve *s); /* NULL is fine */
 
