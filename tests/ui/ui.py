@@ -213,6 +213,61 @@ def obeys_no_name(b):
     result("ui_obeys_no_name", bad + quiet(b))
 
 
+VIEWER = """<!doctype html><body data-perfetto_version='{"stable":"v1"}'><script>
+const blocked = [];
+addEventListener('securitypolicyviolation', e => { blocked.push(e.blockedURI); });
+fetch('http://127.0.0.1:9/').catch(() => 0);
+addEventListener('message', e => {
+    if (e.source !== opener || e.origin !== location.origin)
+        return;
+    if (e.data === 'PING') {
+        if (globalThis.say)
+            e.source.postMessage('PONG', '*');
+        return;
+    }
+    const { buffer, title, fileName } = e.data.perfetto;
+    document.title = JSON.stringify([buffer.byteLength, title, fileName, location.hash, say, blocked]);
+});
+</script><script src="v1/frontend_bundle.js"></script>"""
+
+
+# A viewer from the disk, of the same origin as the page that hands it the trace, opened by a click.
+def hands_the_trace_over(b):
+    capture, _ = made("served", ["mkdevice", "--calls", "300"])
+    viewer, trace = os.path.join(folder, "viewer"), os.path.join(folder, "served.pftrace")
+    os.makedirs(os.path.join(viewer, "v1"))
+    for name, text in ("index.html", VIEWER), ("v1/manifest.json", '{"resources": {}}'), ("v1/frontend_bundle.js", "globalThis.say = 'hello';"):
+        with open(os.path.join(viewer, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    subprocess.run([program, "timeline", "-q", capture, "-o", trace], check=True)
+    server = subprocess.Popen([program, "timeline", "-q", "--serve", "--ui-dir", viewer, "--focus-from", "0", "--focus-to", "10us", capture],
+                              stdout=subprocess.PIPE)
+    try:
+        b.events.clear()
+        b.call("Page.navigate", url=server.stdout.readline().decode().strip())
+        b.js("""new Promise(done => { const look = () => document.getElementById('state')?.textContent.startsWith('The trace is here') ? done(0) : setTimeout(look, 30);
+            look(); })""")
+        b.js("(() => { const open = window.open; window.open = (...a) => globalThis.opened = open.apply(window, a); })()")
+        x, y = b.js("(r => [r.x + r.width / 2, r.y + r.height / 2])(document.getElementById('open').getBoundingClientRect())")
+        b.click(x, y)
+        told = b.js("""new Promise(done => { const until = Date.now() + 10000, told = () => globalThis.opened?.document?.title;
+            const look = () => told()?.startsWith('[') || Date.now() > until ? done(told()) : setTimeout(look, 30); look(); })""")
+        bad = []
+        try:
+            size, title, name, link, said, blocked = json.loads(told)
+            bad += wrong("the trace", (size, title, name, said), (os.path.getsize(trace), "served", "served.perfetto-trace", "hello"))
+            bad += wrong("the link", link.startswith("#!/?visStart="), True)
+            bad += wrong("blocked", blocked, ["http://127.0.0.1:9/"])
+        except (TypeError, ValueError):
+            bad.append(f"the viewer says {told!r}, the page {b.js('document.getElementById(`state`).textContent')!r}")
+        bad += wrong("the page", b.js("document.getElementById('state').textContent"), "The viewer has the trace.")
+        b.js("globalThis.opened?.close()")
+    finally:
+        server.terminate()
+        server.wait()
+    result("ui_hands_the_trace_over_R51_R52", bad)
+
+
 def says_why_not(b):
     page = os.path.join(folder, "scene.html")
     with open(page, encoding="utf-8") as f:
@@ -272,7 +327,7 @@ except (RuntimeError, OSError) as e:
     print(f"skip ui: {find()} does not start: {e}")
     sys.exit()
 try:
-    for test in (reads_what_was_exported, draws_what_there_is, obeys_keys, opens_at_a_focus, obeys_no_name, says_why_not) + ((large,) if shots else ()):
+    for test in (reads_what_was_exported, draws_what_there_is, obeys_keys, opens_at_a_focus, obeys_no_name, hands_the_trace_over, says_why_not) + ((large,) if shots else ()):
         try:
             test(chromium)
         except (RuntimeError, KeyError, TypeError, IndexError, subprocess.CalledProcessError) as e:

@@ -104,11 +104,12 @@ class State {
 			this.all();
 			return;
 		}
-		if (this.t.focus >= 0)
+		if (this.t.focus >= 0) {
 			this.select(this.t.focus, true);
-		else
+		} else {
 			this.range = range;
-		showDetails(this);
+			showDetails(this);
+		}
 		this.show(...range);
 	}
 	follow() {
