@@ -193,7 +193,7 @@ serve_opens_a_browser()
 	mkdir -p "$T/none"
 	run_path=$T/none
 	start none --open "$T/cap"
-	grep -q 'warning: no browser was opened (xdg-open: No such file' "$T/none.err" || bad+=("none: $(cat "$T/none.err")")
+	wait_for 10 grep -q 'warning: no browser was opened (xdg-open: No such file' "$T/none.err" || bad+=("none: $(cat "$T/none.err")")
 	ask fetch
 	ends 0 none
 	result serve_opens_a_browser_R51 "${bad[@]}"
