@@ -22,7 +22,7 @@ struct record_opts {
 	unsigned long long calls, init_timeout, warmup, compress;
 	unsigned stacks; /* STACKS_… */
 	unsigned long long slow, stacks_every, stacks_bytes;
-	int force, entry_only, no_host, no_cost, require_ready, quiet;
+	int force, entry_only, no_host, no_cost, no_smi, require_ready, quiet;
 };
 
 /* "fp", "dwarf"; none: fp. */
@@ -111,6 +111,10 @@ static const struct opt options[] = {
 	  "Do not measure, behind the end of the recording, what it cost the calls that were recorded. That takes some 20 ms, "
 	  "on kernels older than 6.6 more.",
 	  0, NULL, 0, NULL },
+	{ 0, "no-smi", OPT_FLAG, NULL, O(no_smi),
+	  "Do not start nvidia-smi, which is asked twice for the GPUs' clocks, power limits and modes: 2 s after the beginning and at "
+	  "the end, where it is waited for for 2 s at most.",
+	  0, NULL, 0, NULL },
 	{ 'q', "quiet", OPT_FLAG, NULL, O(quiet), "Say nothing but errors.", 0, NULL, 0, NULL },
 	RECORD_OPT_VERBOSE,
 	{ 0 },
@@ -180,6 +184,7 @@ static int record(const struct record_opts *o, const pid_t *pids, char **command
 		.warmup_ns = o->warmup,
 		.require_ready = o->require_ready,
 		.no_cost = o->no_cost,
+		.no_smi = o->no_smi,
 		.max_calls = o->calls,
 		.say = o->quiet ? NULL : record_say,
 	};

@@ -152,7 +152,7 @@ struct below {
 };
 
 /* Absolute symbolic links below another root must stay below it; plain path walking would follow them in ours. */
-static int open_in_root(const char *root, const char *path)
+int libfind_open_below(const char *root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	int fd, dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -175,7 +175,7 @@ static void add_below(const char *path, void *arg)
 		libfind_add(b->l, path, path, false, false, NULL);
 		return;
 	}
-	fd = open_in_root(b->root, path);
+	fd = libfind_open_below(b->root, path);
 	if (fd < 0)
 		return;
 	snprintf(open_path, sizeof(open_path), "/proc/self/fd/%d", fd);

@@ -59,5 +59,7 @@ int libfind_add(struct liblist *l, const char *path, const char *open_path, bool
 /* Driver version from the file's real name ("libcuda.so.580.159.03"), into buf; false: none in it. */
 bool libfind_version(const struct libfile *f, char *buf, size_t n);
 void liblist_free(struct liblist *l);
+/* A file by its name below another root ("/proc/PID/root"), whose links stay below it. An O_PATH descriptor or a negative errno. */
+int libfind_open_below(const char *root, const char *path);
 
 #endif

@@ -185,12 +185,18 @@ const struct env_fact *environment__find(const struct environment *e, const char
 	return f ? &f->pub : NULL;
 }
 
+void environment__clear(struct environment *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		clear(&e->fact[i]);
+	e->n = 0;
+}
+
 void environment__free(struct environment *e)
 {
 	if (!e)
 		return;
-	for (size_t i = 0; i < e->n; i++)
-		clear(&e->fact[i]);
+	environment__clear(e);
 	free(e->fact);
 	free(e);
 }

@@ -132,7 +132,8 @@ static void devices(struct environment *e, Gpubpf__Gpu *const *gpu, size_t n)
 
 static void host(struct environment *e, const Gpubpf__Host *h)
 {
-	text(e, "driver", "driver version", h ? h->driver_version : NULL);
+	environment__add(e, "driver", "driver version", h ? h->driver_version : NULL,
+			 "/proc/driver/nvidia/version did not tell it", false);
 	text(e, "host", "hostname", h ? h->hostname : NULL);
 	environment__add(e, "host", "boot id", h ? h->boot_id : NULL, NOT_THERE, true);
 	text(e, "host", "kernel", h ? h->kernel : NULL);

@@ -29,6 +29,7 @@ void environment__add(struct environment *e, const char *group, const char *name
 		      const char *why, bool per_run);
 void environment__addf(struct environment *e, const char *group, const char *name, bool per_run,
 		       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void environment__clear(struct environment *e); /* empty again */
 bool environment__has(const struct environment *e, const char *group, const char *name);
 
 /* known.c: from what the metadata has fields for; observers.c: from the records of the observers. */

@@ -108,7 +108,7 @@ static void hellos(struct environment *e, const struct env_scope *s)
 	put(e, "capture", "device observer", &state);
 	if (s->in->join) {
 		put(e, "capture", "device observer armed", &armed);
-		put(e, "capture", "CUPTI kinds", &kinds);
+		put(e, "capture", "CUPTI facilities", &kinds);
 	}
 	put(e, "timing", "clock of the device's times", &source);
 }

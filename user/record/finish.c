@@ -96,6 +96,7 @@ int recorder_finish(struct recorder *r)
 	else
 		attach__detach(r->attach);
 	r->res->detach_ns = recorder_now() - t0;
+	recorder_environment_ending(r);
 	do { /* nothing is added any more: until it is empty */
 		got = recorder_drain(r);
 	} while (got > 0);
@@ -117,6 +118,8 @@ int recorder_finish(struct recorder *r)
 		e = recorder_clock(r);
 	if (!e && !r->write_error && !r->res->not_ready)
 		e = recorder_cost(r);
+	if (!e && !r->write_error && !r->res->not_ready)
+		e = recorder_environment_finish(r);
 	if (!e)
 		e = capture_writer__flush(r->writer, r->err);
 	int fe = write_footer(r, counts); /* whatever went wrong before: the file should say how it ended */

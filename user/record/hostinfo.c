@@ -48,6 +48,14 @@ static char *take_value(const char *text, const char *key, char *out, size_t n)
 	return out;
 }
 
+/* As nvidia-smi numbers them. */
+static int by_bus(const void *a, const void *b)
+{
+	const Gpubpf__Gpu *const *x = a, *const *y = b;
+
+	return strcmp((*x)->bus_id ? (*x)->bus_id : "", (*y)->bus_id ? (*y)->bus_id : "");
+}
+
 static void read_gpus(struct hostinfo *h)
 {
 	DIR *d = opendir(GPU_DIR);
@@ -73,6 +81,7 @@ static void read_gpus(struct hostinfo *h)
 	}
 	if (d)
 		closedir(d);
+	qsort(h->gpus, h->ngpus, sizeof(h->gpus[0]), by_bus);
 }
 
 void hostinfo_read(struct hostinfo *h)

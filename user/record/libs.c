@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "environment/gather.h"
 #include "record/describe.h"
 #include "record/shimfile.h"
 
@@ -227,7 +228,7 @@ static const struct libfile *find_library(const struct recorder *r, const struct
 
 bool recorder_wants_file(const char *path)
 {
-	return libfind_is_libcuda(path) || shimfile_is_shim(path);
+	return libfind_is_libcuda(path) || shimfile_is_shim(path) || env_is_library(path);
 }
 
 /* Every mapping is held against when the probes stood: what was called in between is missing, and that is said. */
@@ -240,6 +241,10 @@ void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 
 	if (!r->o->system && !procinfo__has_view(r->procs, ev->view_pid))
 		return;
+	if (env_is_library(ev->path)) {
+		recorder_environment_library(r, ev);
+		return;
+	}
 	if (shimfile_is_shim(ev->path)) {
 		recorder_shim_look(r, ev->view_pid);
 		return;

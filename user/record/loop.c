@@ -62,7 +62,8 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 		const struct gpubpf_task *task = data;
 
 		t = task->time;
-		procinfo__task(r->procs, task, r->o->system ? "system" : "followed");
+		if (procinfo__task(r->procs, task, r->o->system ? "system" : "followed") > 0)
+			recorder_environment_process(r, (pid_t)task->view_tgid);
 		recorder_shim_task(r, task);
 		recorder_gate_task(r, task);
 		recorder_stacks_task(r, task);
@@ -170,6 +171,8 @@ static void keep_up(struct recorder *r, uint64_t now)
 		r->last_flush = now;
 		e = procinfo__write(r->procs, r->writer, r->err);
 		if (!e)
+			e = recorder_environment_write(r);
+		if (!e)
 			e = capture_writer__flush(r->writer, r->err);
 	}
 	if (!e && now - r->last_counts >= every) {
@@ -236,6 +239,7 @@ int recorder_turn(struct recorder *r, int ms)
 		on_event(r, ev[i].data.fd);
 	keep_up(r, recorder_now());
 	recorder_gate_poll(r);
+	recorder_environment_poll(r);
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/procinfo.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <uthash.h>
 
 #include "capture/capture.h"
+#include "environment/gather.h"
 #include "events.h"
 #include "util/file.h"
 
@@ -39,21 +39,6 @@ int procinfo__new(struct procinfo **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-/* A container's id is the run of 64 hex digits that every runtime puts into the cgroup path. */
-static void find_container(struct proc *p)
-{
-	size_t run = 0;
-
-	p->container[0] = 0;
-	for (const char *s = p->cgroup; s && *s; s++) {
-		run = isxdigit((unsigned char)*s) ? run + 1 : 0;
-		if (run == 64) {
-			memcpy(p->container, s - 63, 64);
-			p->container[64] = 0;
-		}
-	}
-}
-
 /* What /proc says, as far as the process is still there. */
 static void read_proc(struct proc *p)
 {
@@ -78,7 +63,7 @@ static void read_proc(struct proc *p)
 		free(p->cgroup);
 		buf[strcspn(buf, "\n")] = 0;
 		p->cgroup = buf;
-		find_container(p);
+		env_container_id(p->cgroup, p->container);
 	}
 	snprintf(path, sizeof(path), "/proc/%u/comm", p->view);
 	file_read_line(path, p->comm, sizeof(p->comm));
@@ -167,7 +152,7 @@ int procinfo__task(struct procinfo *ps, const struct gpubpf_task *t, const char 
 	set_live(ps, p, t->event != GPUBPF_TASK_EXIT);
 	if (p->live)
 		read_proc(p);
-	return 0;
+	return p->live && t->event != GPUBPF_TASK_FORK;
 }
 
 bool procinfo__has_view(const struct procinfo *ps, pid_t view_pid)

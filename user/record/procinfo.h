@@ -15,7 +15,7 @@ struct procinfo;
 int procinfo__new(struct procinfo **out);
 /* A process known before its first record. `tgid` is its number in the initial pid namespace. */
 int procinfo__add(struct procinfo *p, uint32_t tgid, pid_t view_pid, const char *origin, uint64_t since_ns);
-/* Takes a task record in. `origin` is for processes that were not known. */
+/* Takes a task record in. `origin` is for processes that were not known. 1: one that was not known, or became another program. */
 int procinfo__task(struct procinfo *p, const struct gpubpf_task *t, const char *origin);
 /* A traced process, or one that ended since the last write. */
 bool procinfo__has_view(const struct procinfo *p, pid_t view_pid);

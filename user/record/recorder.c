@@ -183,6 +183,8 @@ static int begin(struct recorder *r)
 		e = recorder_shims(r);
 	if (!e && r->launch.pid)
 		e = launch_release(&r->launch, r->o->command[0], r->err);
+	if (!e) /* what is recorded runs by now */
+		e = recorder_environment_begin(r);
 	if (r->o->duration_ns)
 		r->deadline = recorder_now() + r->o->duration_ns;
 	if (r->o->counts_ns)
@@ -196,6 +198,7 @@ static void give_back(struct recorder *r)
 	recorder_stacks_free(r);
 	recorder_shims_free(r);
 	recorder_gates_free(r);
+	recorder_environment_free(r);
 	recorder_armed_free(r);
 	ring_buffer__free(r->ring);
 	attach__close(r->attach);

@@ -40,6 +40,7 @@ struct recorder_opts {
 	uint64_t init_timeout_ns, warmup_ns;     /* of a launched command's capture; 0: the shim's own */
 	bool require_ready;                      /* otherwise no file is left */
 	bool no_cost;                            /* what a call cost is not measured */
+	bool no_smi;                             /* nvidia-smi is not started */
 	uint64_t duration_ns;                    /* 0: no end by time */
 	uint64_t max_calls;                      /* 0: no end by number */
 	/* Lines for the user while it runs (NULL: none); `arg` is passed through. */

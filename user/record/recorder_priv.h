@@ -16,6 +16,7 @@
 #include "util/err.h"
 
 struct armed;
+struct environ_state;
 struct gates;
 struct shims;
 struct shimfile_image;
@@ -38,13 +39,14 @@ struct recorder {
 	uint64_t searched[256]; /* libfind_process_key() of searches done, the latest ones */
 	size_t nsearched;
 	uint64_t late_libraries;
-	struct shims *shims;       /* NULL: none was looked for */
-	struct armed *armed_procs; /* processes whose shim has spoken */
-	struct stacks *stacks;     /* NULL: not asked for */
-	bool stacks_died;          /* and it was said */
-	struct gates *gates;       /* the capture gate of each process; NULL: none yet */
-	uint64_t stopped;          /* calls that began later are not counted */
-	bool init_kept;            /* after that it is still seen whether cuInit() returns */
+	struct shims *shims;               /* NULL: none was looked for */
+	struct armed *armed_procs;         /* processes whose shim has spoken */
+	struct stacks *stacks;             /* NULL: not asked for */
+	bool stacks_died;                  /* and it was said */
+	struct environ_state *environment; /* NULL: nobody keeps it */
+	struct gates *gates;               /* the capture gate of each process; NULL: none yet */
+	uint64_t stopped;                  /* calls that began later are not counted */
+	bool init_kept;                    /* after that it is still seen whether cuInit() returns */
 	struct capture_writer *writer;
 	struct procinfo *procs;
 	struct ring_buffer *ring;
@@ -119,6 +121,16 @@ void recorder_stacks_read(struct recorder *r);
 void recorder_stacks_finish(struct recorder *r);
 uint64_t recorder_stacks_unresolved(const struct recorder *r);
 void recorder_stacks_free(struct recorder *r);
+
+/* environment.c: where and how it was made. What fails is a fact; errors are those of writing and of memory. */
+int recorder_environment_begin(struct recorder *r); /* once what is recorded runs */
+void recorder_environment_process(struct recorder *r, pid_t view_pid);
+void recorder_environment_library(struct recorder *r, const struct mmapwatch_event *ev);
+void recorder_environment_poll(struct recorder *r);
+int recorder_environment_write(struct recorder *r);   /* what is new, as a metadata block */
+void recorder_environment_ending(struct recorder *r); /* behind the last record */
+int recorder_environment_finish(struct recorder *r);
+void recorder_environment_free(struct recorder *r);
 
 /* describe.c: metadata and counters into the file */
 int recorder_describe(struct recorder *r);
