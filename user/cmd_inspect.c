@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "inspect/environment.h"
 #include "inspect/inspect.h"
 #include "util/err.h"
 #include "util/opts.h"
 
 struct inspect_opts {
-	int json, records, apis;
+	int json, records, apis, environment;
 };
 
 static const struct opt inspect_opts[] = {
@@ -28,8 +29,22 @@ static const struct opt inspect_opts[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct inspect_opts, apis),
 	  .help = "List the entry points with what became of each: armed, missing in the driver, or refused." },
+	{ .name = "environment",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct inspect_opts, environment),
+	  .help = "Print where and how the capture was made instead of the summary: programs and scripts with what tells their "
+		  "files apart, GPUs with clocks, power limits and modes, driver, CUDA's libraries, machine, container, the "
+		  "recorder's options, and which clocks the times come from. What is not known is there with the reason." },
 	{ 0 },
 };
+
+/* 0 or -ENOMEM. */
+static int print(const struct inspection *s, const struct inspect_opts *o)
+{
+	if (o->environment)
+		return o->json ? inspect_environment_json(s, stdout) : inspect_environment_text(s, stdout);
+	return o->json ? inspect_json(s, stdout, o->apis) : inspect_text(s, stdout, o->apis);
+}
 
 static int show(struct inspection *s, const struct inspect_opts *o)
 {
@@ -54,7 +69,7 @@ static int show(struct inspection *s, const struct inspect_opts *o)
 		if (s->ledger.verdict != LEDGER_UNCONTRADICTED && s->ledger.verdict != LEDGER_RECONCILED)
 			fprintf(stderr, "gpubpf: %s\n", line);
 	} else {
-		r = o->json ? inspect_json(s, stdout, o->apis) : inspect_text(s, stdout, o->apis);
+		r = print(s, o);
 	}
 	if (r == -ENOMEM) {
 		err_set(&err, r, "%s: out of memory", s->path);
@@ -75,6 +90,8 @@ static int run(int argc, char **argv)
 		return 0;
 	if (r == 0)
 		r = cmd_one_file(&verb_inspect, argc - rest, &err);
+	if (r == 0 && o.environment && (o.records || o.apis))
+		r = err_set(&err, -EINVAL, "--environment goes with neither --records nor --apis");
 	if (r < 0)
 		return cmd_failed(&err, 2);
 	signal(SIGPIPE, SIG_IGN);
@@ -99,6 +116,7 @@ const struct verb verb_inspect = {
 		"inside is skipped and counted.",
 	.examples = "gpubpf inspect run.gpubpf\tthe verdict and what it rests on\n"
 		    "gpubpf inspect --apis run.gpubpf\twhich entry points were armed\n"
+		    "gpubpf inspect --environment run.gpubpf\twhat ran, where, and how it was recorded\n"
 		    "gpubpf inspect --records --json run.gpubpf\tevery record as a line of JSON\n",
 	.opts = inspect_opts,
 	.run = run,

@@ -112,8 +112,8 @@ static const struct opt options[] = {
 	  "on kernels older than 6.6 more.",
 	  0, NULL, 0, NULL },
 	{ 0, "no-smi", OPT_FLAG, NULL, O(no_smi),
-	  "Do not start nvidia-smi, which is asked twice for the GPUs' clocks, power limits and modes: 2 s after the beginning and at "
-	  "the end, where it is waited for for 2 s at most.",
+	  "Do not start nvidia-smi, which is asked twice for the GPUs' clocks, power limits and modes: 2 s after the beginning (not "
+	  "with -a, whose recording it would be in) and at the end, where it is waited for for 2 s at most.",
 	  0, NULL, 0, NULL },
 	{ 'q', "quiet", OPT_FLAG, NULL, O(quiet), "Say nothing but errors.", 0, NULL, 0, NULL },
 	RECORD_OPT_VERBOSE,

@@ -23,8 +23,9 @@ struct env_programs;
 int env_programs__new(struct env_programs **out);
 void env_programs__free(struct env_programs *p);
 /*
- * Looks at a process. `first`: the one that was launched or attached to; its facts bear plain names, those of others begin with the
- * program's name. One that ran the same before adds nothing. True: something was added.
+ * Looks at a process. `first`: the one that was launched or attached to; its facts bear plain names, and what it becomes by exec
+ * takes their place; those of others begin with the program's name. One that runs what was looked at before adds nothing. False:
+ * it has ended, or is just about to become another program.
  */
 bool env_programs__look(struct env_programs *p, pid_t pid, bool first, struct environment *e);
 /* A library of CUDA's, as a process has mapped it; one that is known adds nothing. */

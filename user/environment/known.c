@@ -174,7 +174,7 @@ static void recorder(struct environment *e, const struct env_scope *s, const cha
 static void expected(struct environment *e)
 {
 	static const char *const names[][2] = {
-		{ "workload", "executable" },     { "workload", "executable build id" },
+		{ "workload", "executable" },     { "workload", "executable identity" },
 		{ "workload", "container" },      { "device", "MPS" },
 		{ "driver", "kernel module" },    { "host", "CPU model" },
 		{ "host", "CPU governor" },       { "runtime", "CUDA libraries" },

@@ -98,18 +98,21 @@ static void hellos(struct environment *e, const struct env_scope *s)
 		if (source_name(h->time_source))
 			one_more(&source, source_name(h->time_source));
 	}
-	put(e, "driver", "CUDA driver version", &cuda);
-	put(e, "runtime", "CUPTI version", &cupti);
-	put(e, "runtime", "CUPTI file", &file);
-	put(e, "runtime", "shim version", &shim);
-	put(e, "runtime", "shim build id", &id);
-	if (!s->in->join)
-		snprintf(state.text, sizeof(state.text), "none");
-	put(e, "capture", "device observer", &state);
+	environment__add(e, "driver", "CUDA driver version", cuda.text[0] ? cuda.text : NULL, why,
+			 !s->in->join);
 	if (s->in->join) {
+		put(e, "runtime", "CUPTI version", &cupti);
+		put(e, "runtime", "CUPTI file", &file);
+		put(e, "runtime", "shim version", &shim);
+		put(e, "runtime", "shim build id", &id);
 		put(e, "capture", "device observer armed", &armed);
 		put(e, "capture", "CUPTI facilities", &kinds);
+	} else { /* it was not there: nothing of it is left open */
+		environment__add(e, "runtime", "CUPTI version", "none in use", NULL, false);
+		environment__add(e, "runtime", "shim version", "none in use", NULL, false);
+		snprintf(state.text, sizeof(state.text), "none");
 	}
+	put(e, "capture", "device observer", &state);
 	put(e, "timing", "clock of the device's times", &source);
 }
 

@@ -38,7 +38,7 @@ struct env_programs {
 	struct program program[PROGRAMS_MAX];
 	struct library library[LIBRARIES_MAX];
 	size_t nprograms, nlibraries;
-	bool full, mps_known, container_known;
+	bool full, mps_known, container_known, first_known;
 	char container[65];
 };
 
@@ -110,42 +110,29 @@ static void put_time(struct look *l, const char *name, time_t t)
 		put(l, name, text, NULL, true);
 }
 
-/* By content; a file that is larger is known by its size alone. */
-static void put_crc(struct look *l, const char *name, const char *path)
+/* What tells a file from another of its name. */
+static void put_identity(struct look *l, const char *name, const char *path, const struct stat *st, bool elf)
 {
-	char text[16], *data;
+	char text[192], hex[129], *data;
 	size_t n;
-	int e = file_read_all(path, HASHED_MAX, &data, &n);
+	int e = 0;
 
-	if (e) {
-		put(l, name, NULL, e == -EFBIG ? "larger than 16 MiB: not read" : strerror(-e), false);
-		return;
+	if (elf && env_build_id(path, hex)) {
+		snprintf(text, sizeof(text), "build id %s, %lld bytes", hex, (long long)st->st_size);
+	} else {
+		e = file_read_all(path, HASHED_MAX, &data, &n);
+		if (!e) {
+			snprintf(text, sizeof(text), "CRC-32C %08x, %zu bytes", crc32c(0, data, n), n);
+			free(data);
+		}
 	}
-	snprintf(text, sizeof(text), "%08x", crc32c(0, data, n));
-	put(l, name, text, NULL, false);
-	free(data);
-}
-
-static void put_size(struct look *l, const char *name, const struct stat *st)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lld bytes", (long long)st->st_size);
-	put(l, name, text, NULL, false);
+	put(l, name, e ? NULL : text, e == -EFBIG ? "larger than 16 MiB: not read" : strerror(-e), false);
 }
 
 static void executable(struct look *l, const char *path, const struct stat *st)
 {
-	char hex[129];
-
 	put(l, "executable", l->exe, NULL, false);
-	if (env_build_id(path, hex)) {
-		put(l, "executable build id", hex, NULL, false);
-	} else {
-		put(l, "executable build id", NULL, "the file has none", false);
-		put_crc(l, "executable CRC-32C", path);
-	}
-	put_size(l, "executable size", st);
+	put_identity(l, "executable identity", path, st, true);
 	put_time(l, "executable modified", st->st_mtime);
 }
 
@@ -172,44 +159,52 @@ static void script_file(struct look *l, const char *name)
 	int fd = absolute(l, name, path) ? env_open_in(l->pid, path, open_path) : -ESRCH;
 
 	put(l, "script", name, NULL, false);
-	if (fd < 0 || stat(open_path, &st) || !S_ISREG(st.st_mode)) {
-		put(l, "script CRC-32C", NULL,
-		    fd == -ESRCH ? ENDED
-		    : fd < 0     ? strerror(-fd)
-				 : "it is no regular file: not read",
-		    false);
-	} else {
-		put_crc(l, "script CRC-32C", open_path);
-		put_size(l, "script size", &st);
+	if (fd >= 0 && !stat(open_path, &st) && S_ISREG(st.st_mode)) {
+		put_identity(l, "script identity", open_path, &st, false);
 		put_time(l, "script modified", st.st_mtime);
+	} else {
+		put(l, "script identity", NULL,
+		    fd >= 0        ? "it is no regular file: not read"
+		    : fd == -ESRCH ? ENDED
+				   : strerror(-fd),
+		    false);
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
-static void script(struct look *l)
+/* Of the first process always: the program that it becomes must not keep the script of the one before. */
+static void script(struct look *l, bool first)
 {
-	const char *what;
+	const char *what, *identity = NULL, *why = NULL;
+	char text[256];
 
 	switch (env_script_of(l->exe, l->argv, l->argc, &what)) {
-	case ENV_NO_INTERPRETER:
-		break;
 	case ENV_SCRIPT_FILE:
 		script_file(l, what);
+		return;
+	case ENV_NO_INTERPRETER:
+		if (!first)
+			return;
+		identity = "none";
+		snprintf(text, sizeof(text), "none");
 		break;
 	case ENV_SCRIPT_MODULE:
-		put(l, "module", what, "the command line ends before it", false);
-		put(l, "script CRC-32C", NULL,
-		    "a module is looked for by the interpreter: which file it found is not known here",
-		    false);
+		snprintf(text, sizeof(text), "module %.200s", what ? what : "");
+		why = "a module is looked for by the interpreter: which file it found is not known here";
 		break;
 	case ENV_SCRIPT_INLINE:
-		put(l, "script", "on the command line", NULL, false);
+		snprintf(text, sizeof(text), "on the command line");
+		identity = "the command line";
 		break;
 	case ENV_SCRIPT_INPUT:
-		put(l, "script", NULL, "read from standard input", false);
+		snprintf(text, sizeof(text), "standard input");
+		why = "it is read from standard input";
 		break;
 	}
+	put(l, "script", text, NULL, false);
+	put(l, "script identity", identity, why, false);
+	put(l, "script modified", NULL, "there is no file", true);
 }
 
 static const char *variable(const struct look *l, const char *name)
@@ -367,42 +362,53 @@ static bool remember(struct look *l, const struct stat *st, bool first)
 	return true;
 }
 
+/* Nothing can be read of it. */
+static void unknown_first(struct look *l, int error)
+{
+	const char *why = error == EACCES || error == EPERM ? strerror(error) : ENDED;
+
+	put(l, "executable", NULL, why, false);
+	put(l, "executable identity", NULL, why, false);
+	environment__add(l->e, "device", "MPS", NULL, why, false);
+	env_container(l->e, "", NULL, "");
+}
+
+static void take_in(struct look *l, const char *path, const struct stat *st, bool first)
+{
+	read_variables(l);
+	executable(l, path, st);
+	script(l, first);
+	variables(l, first);
+	if (!l->of->mps_known)
+		mps(l);
+	container(l, first);
+	l->of->first_known |= first;
+}
+
 bool env_programs__look(struct env_programs *p, pid_t pid, bool first, struct environment *e)
 {
 	struct look l = { .pid = pid, .of = p, .e = e };
 	char path[64];
 	struct stat st;
 	ssize_t n;
+	bool known;
 	int error;
-	bool added = first;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, l.exe, sizeof(l.exe) - 1);
 	error = n < 0 ? errno : 0;
 	l.exe[n > 0 ? n : 0] = 0;
-	if (n > 0 && !stat(path, &st)) {
+	if (n > 0)
 		read_arguments(&l);
-		if (remember(&l, &st, first)) {
-			added = true;
-			read_variables(&l);
-			executable(&l, path, &st);
-			script(&l);
-			variables(&l, first);
-			if (!p->mps_known)
-				mps(&l);
-			container(&l, first);
-		}
-	} else if (first) {
-		const char *why = error == EACCES || error == EPERM ? strerror(error) : ENDED;
-
-		put(&l, "executable", NULL, why, false);
-		put(&l, "executable build id", NULL, why, false);
-		environment__add(e, "device", "MPS", NULL, why, false);
-		env_container(e, "", NULL, "");
-	}
+	/* while exec is at work, the program is there before its arguments are */
+	known = l.argc && !stat(path, &st);
+	if (known && remember(&l, &st, first))
+		take_in(&l, path, &st, first);
+	else if (!known && first && !p->first_known)
+		unknown_first(&l, error);
 	free(l.args);
 	free(l.env);
-	return added;
+	return known;
 }
 
 /* ---- CUDA's libraries ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nvidia-smi as a child, which nobody waits for: a static program cannot load NVML. `--query-gpu`, not `-q`: that one loads
- * libcuda, and would be one of the traced processes itself where all are traced (R8).
+ * nvidia-smi as a child, which nobody waits for: a static program cannot load NVML. Without `-q`, which samples for a second.
+ * NVML loads libcuda into it (driver 580): while all processes are traced it would be one of them (R8).
  */
 #include <errno.h>
 #include <fcntl.h>

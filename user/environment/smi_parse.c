@@ -22,14 +22,14 @@ static const struct {
 	{ "compute_mode", "compute mode", NULL, false },
 	{ "mig.mode.current", "MIG mode", NULL, false },
 	{ "ecc.mode.current", "ECC mode", NULL, false },
-	{ "clocks.max.sm", "SM clock, most", "MHz", false },
-	{ "clocks.max.memory", "memory clock, most", "MHz", false },
+	{ "clocks.max.sm", "SM clock, max", "MHz", false },
+	{ "clocks.max.memory", "memory clock, max", "MHz", false },
 	{ "clocks.applications.graphics", "SM clock for applications", "MHz", false },
 	{ "clocks.applications.memory", "memory clock for applications", "MHz", false },
 	{ "power.limit", "power limit", "W", false },
 	{ "enforced.power.limit", "power limit, enforced", "W", false },
 	{ "power.default_limit", "power limit, default", "W", false },
-	{ "power.max_limit", "power limit, most", "W", false },
+	{ "power.max_limit", "power limit, max", "W", false },
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 #define NOW_FIELDS 4
@@ -56,12 +56,15 @@ static bool says_nothing(const char *v)
 static void put(struct environment *e, size_t gpu, unsigned i, const char *value, bool at_end)
 {
 	char name[96], why[160] = "", text[192], *end = NULL;
-	bool number = fields[i].unit && !says_nothing(value);
+	bool lacks, number = fields[i].unit && !says_nothing(value);
 
 	if (number) {
 		strtod(value, &end);
 		number = end != value && !*end;
 	}
+	/* what a device or its nvidia-smi does not have is nothing to be held against another's */
+	lacks = value == unknown_field || strstr(value, "N/A") || strstr(value, "ot Supported") ||
+		strstr(value, "deprecated");
 	if (value == unknown_field)
 		snprintf(why, sizeof(why), "this nvidia-smi does not know it");
 	else if (says_nothing(value))
@@ -78,7 +81,7 @@ static void put(struct environment *e, size_t gpu, unsigned i, const char *value
 		 !fields[i].now ? ""
 		 : at_end       ? " at the end"
 				: " after 2 s");
-	environment__add(e, "device", name, *why ? NULL : text, why, fields[i].now);
+	environment__add(e, "device", name, *why ? NULL : text, why, fields[i].now || (lacks && *why));
 }
 
 /* Values of a line, separated by ", "; how many there are. */

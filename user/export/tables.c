@@ -13,6 +13,7 @@ const struct table *const tables_all[] = {
 	&table_capture,
 	&table_command,
 	&table_options,
+	&table_environment,
 	&table_gpus,
 	&table_libraries,
 	&table_notes,

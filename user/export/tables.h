@@ -172,12 +172,12 @@ int pass_stack(struct tables *x, const struct gpubpf_stack *s); /* tab_stacks.c 
 int pass_call(const struct trace_call *c, void *x);
 int pass_record(const struct gpubpf_rec *rec, void *x);
 
-extern const struct table table_tables, table_capture, table_command, table_options, table_gpus,
-	table_libraries, table_notes, table_reasons, table_ledger_host, table_ledger_device, table_timings,
-	table_processes, table_process_info, table_threads, table_apis, table_sessions, table_losses,
-	table_launch_keys, table_kernels, table_calls, table_call_times, table_call_waits, table_stacks,
-	table_call_stacks, table_allocations, table_clock_pairs, table_gpu_errors, table_device_calls,
-	table_executions, table_copies, table_modules, table_markers, table_external_ids,
+extern const struct table table_tables, table_capture, table_command, table_options, table_environment,
+	table_gpus, table_libraries, table_notes, table_reasons, table_ledger_host, table_ledger_device,
+	table_timings, table_processes, table_process_info, table_threads, table_apis, table_sessions,
+	table_losses, table_launch_keys, table_kernels, table_calls, table_call_times, table_call_waits,
+	table_stacks, table_call_stacks, table_allocations, table_clock_pairs, table_gpu_errors,
+	table_device_calls, table_executions, table_copies, table_modules, table_markers, table_external_ids,
 	table_unified_memory, table_semantic_coverage, table_semantic_nodes, table_semantic_links,
 	table_semantic_targets;
 

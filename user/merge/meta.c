@@ -321,6 +321,8 @@ static void describe(struct merge_member *at)
 	p->command = in->command;
 	p->n_option = in->n_option;
 	p->option = in->option;
+	p->n_fact = in->n_fact;
+	p->fact = in->fact;
 	p->has_start_ns = in->has_start_ns;
 	p->start_ns = merge_time(at, in->start_ns);
 	p->has_end_ns = f != NULL;

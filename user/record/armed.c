@@ -236,6 +236,8 @@ void recorder_on_shim(struct recorder *r, const struct gpubpf_shim *b)
 	a = armed_get(r, b->tgid);
 	if (!a || sizeof(*b) + (size_t)b->count * b->item_size > b->size)
 		return;
+	if (b->probe == GPUBPF_PROBE_HELLO)
+		recorder_environment_process(r, procinfo__view(r->procs, b->tgid));
 	for (uint32_t i = 0; i < b->count; i++) {
 		const void *item = (const char *)b->items + (size_t)i * b->item_size;
 

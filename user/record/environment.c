@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "environment/gather.h"
 
@@ -39,9 +40,10 @@ int recorder_environment_begin(struct recorder *r)
 	if (e)
 		return err_set(r->err, e, "%s", strerror(-e));
 	s->smi_at = recorder_now() + SMI_AFTER_NS;
-	if (first)
-		env_programs__look(s->programs, first, true, &s->facts);
-	else
+	/* exec has begun, and is over in a moment */
+	for (int i = 0; first && !env_programs__look(s->programs, first, true, &s->facts) && i < 10; i++)
+		nanosleep(&(struct timespec){ 0, 100000 }, NULL);
+	if (!first)
 		environment__add(&s->facts, "workload", "executable", NULL,
 				 "all processes of the system were recorded: each program has its own facts",
 				 false);
@@ -67,6 +69,19 @@ void recorder_environment_process(struct recorder *r, pid_t view_pid)
 		env_programs__libraries(s->programs, view_pid, &s->facts);
 }
 
+/* Of the many programs that a command starts, those matter that use CUDA, and what the command itself becomes. */
+void recorder_environment_task(struct recorder *r, const struct gpubpf_task *t)
+{
+	pid_t pid = (pid_t)t->view_tgid;
+
+	if (!r->environment)
+		return;
+	if (t->event == GPUBPF_TASK_EXEC && pid == r->launch.pid)
+		env_programs__look(r->environment->programs, pid, true, &r->environment->facts);
+	else if (t->event == GPUBPF_TASK_SEEN || !r->mmaps)
+		recorder_environment_process(r, pid);
+}
+
 void recorder_environment_library(struct recorder *r, const struct mmapwatch_event *ev)
 {
 	if (r->environment)
@@ -78,7 +93,7 @@ void recorder_environment_poll(struct recorder *r)
 {
 	struct environ_state *s = r->environment;
 
-	if (!s || !s->smi)
+	if (!s || !s->smi || r->o->system) /* it would be traced itself */
 		return;
 	if (smi__running(s->smi))
 		smi__poll(s->smi, &s->facts);

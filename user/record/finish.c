@@ -96,7 +96,6 @@ int recorder_finish(struct recorder *r)
 	else
 		attach__detach(r->attach);
 	r->res->detach_ns = recorder_now() - t0;
-	recorder_environment_ending(r);
 	do { /* nothing is added any more: until it is empty */
 		got = recorder_drain(r);
 	} while (got > 0);
@@ -104,6 +103,7 @@ int recorder_finish(struct recorder *r)
 	recorder_stacks_finish(r);
 	if (r->mmaps)
 		mmapwatch__read(r->mmaps, recorder_wants_file, recorder_mapped, r);
+	recorder_environment_ending(r);
 	e = recorder_counts_read(r, &counts);
 	if (e)
 		return err_set(r->err, e, "cannot read the counters: %s", strerror(-e));

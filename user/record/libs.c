@@ -249,6 +249,7 @@ void recorder_mapped(const struct mmapwatch_event *ev, void *arg)
 		recorder_shim_look(r, ev->view_pid);
 		return;
 	}
+	recorder_environment_process(r, ev->view_pid);
 	if (r->o->no_host)
 		return;
 	if (!f) {

@@ -63,7 +63,7 @@ int recorder_on_record(const struct gpubpf_rec *rec, void *arg)
 
 		t = task->time;
 		if (procinfo__task(r->procs, task, r->o->system ? "system" : "followed") > 0)
-			recorder_environment_process(r, (pid_t)task->view_tgid);
+			recorder_environment_task(r, task);
 		recorder_shim_task(r, task);
 		recorder_gate_task(r, task);
 		recorder_stacks_task(r, task);

@@ -123,8 +123,10 @@ uint64_t recorder_stacks_unresolved(const struct recorder *r);
 void recorder_stacks_free(struct recorder *r);
 
 /* environment.c: where and how it was made. What fails is a fact; errors are those of writing and of memory. */
-int recorder_environment_begin(struct recorder *r); /* once what is recorded runs */
-void recorder_environment_process(struct recorder *r, pid_t view_pid);
+int recorder_environment_begin(struct recorder *r);                    /* once what is recorded runs */
+void recorder_environment_process(struct recorder *r, pid_t view_pid); /* one that uses CUDA */
+void recorder_environment_task(struct recorder *r,
+			       const struct gpubpf_task *t); /* a new one, or a new program */
 void recorder_environment_library(struct recorder *r, const struct mmapwatch_event *ev);
 void recorder_environment_poll(struct recorder *r);
 int recorder_environment_write(struct recorder *r);   /* what is new, as a metadata block */
