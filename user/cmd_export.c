@@ -41,7 +41,7 @@ static const struct opt export_opts_table[] = {
 	  .type = OPT_STRING,
 	  .arg = "NAME",
 	  .offset = O(table),
-	  .help = "Only this table, of json, jsonl and csv, which needs it: tables, capture, command, options, gpus, libraries, "
+	  .help = "Only this table, of json, jsonl and csv, which needs it: tables, capture, command, options, environment, gpus, libraries, "
 		  "notes, reasons, ledger_host, ledger_device, timings, processes, process_info, threads, apis, sessions, losses, "
 		  "launch_keys, kernels, stacks, calls, call_times, call_waits, call_stacks, allocations, clock_pairs, gpu_errors, device_calls, executions, "
 		  "copies, modules, markers, external_ids, unified_memory, "

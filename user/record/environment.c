@@ -23,6 +23,7 @@ struct environ_state {
 	struct environment facts; /* not written yet */
 	struct smi *smi;          /* NULL: not to be asked */
 	uint64_t smi_at;
+	bool cuda_used; /* what a shell becomes behind that, to run its last command, is not the program that was recorded */
 };
 
 int recorder_environment_begin(struct recorder *r)
@@ -64,7 +65,8 @@ void recorder_environment_process(struct recorder *r, pid_t view_pid)
 
 	if (!s || !view_pid)
 		return;
-	env_programs__look(s->programs, view_pid, false, &s->facts);
+	env_programs__look(s->programs, view_pid, view_pid == r->launch.pid && !s->cuda_used, &s->facts);
+	s->cuda_used = true;
 	if (!r->launch.pid || !r->mmaps) /* what it has mapped before anybody looked */
 		env_programs__libraries(s->programs, view_pid, &s->facts);
 }
@@ -76,7 +78,7 @@ void recorder_environment_task(struct recorder *r, const struct gpubpf_task *t)
 
 	if (!r->environment)
 		return;
-	if (t->event == GPUBPF_TASK_EXEC && pid == r->launch.pid)
+	if (t->event == GPUBPF_TASK_EXEC && pid == r->launch.pid && !r->environment->cuda_used)
 		env_programs__look(r->environment->programs, pid, true, &r->environment->facts);
 	else if (t->event == GPUBPF_TASK_SEEN || !r->mmaps)
 		recorder_environment_process(r, pid);
