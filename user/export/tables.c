@@ -9,7 +9,7 @@
 #include "util/err.h"
 
 const struct table *const tables_all[] = {
-	&table_tables,
+	&table_tables, // one a line
 	&table_capture,
 	&table_command,
 	&table_options,
