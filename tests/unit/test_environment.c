@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "environment/gather.h"
+#include "inspect/inspect.h"
 
 static const char *value(const struct environment *e, const char *group, const char *name)
 {
@@ -54,6 +55,79 @@ T(later_facts_of_a_name_take_the_place_of_former_ones)
 	IS(value(&e, "weather", "a"), "no such fact");
 	CHECK(environment__find(&e, "host", "a")->per_run);
 	done(&e);
+}
+
+static Gpubpf__Fact made_fact(const char *name, const char *value, const char *absent)
+{
+	Gpubpf__Fact f = GPUBPF__FACT__INIT;
+
+	f.group = (char *)"host";
+	f.name = (char *)name;
+	f.value = (char *)value;
+	f.absent = (char *)absent;
+	return f;
+}
+
+T(facts_of_a_capture_and_of_the_members_of_a_merged_one)
+{
+	Gpubpf__Fact a = made_fact("CPU model", "one", NULL), b = made_fact("CPU model", NULL, "hidden"),
+		     c = made_fact("CPU model", NULL, NULL), *of[] = { &a, &b }, *of_2[] = { &a },
+		     *of_3[] = { &c };
+	Gpubpf__Member first = GPUBPF__MEMBER__INIT, second = first, third = first,
+		       *members[] = { &first, &second, &third };
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+	struct inspection in = { .meta = &m };
+	struct environment *e;
+
+	m.n_fact = 2;
+	m.fact = of;
+	CHECK(!environment__of(&in, &e));
+	IS(why(e, "host", "CPU model"), "hidden");
+	IS(value(e, "device", "clocks and power"), "no such fact");
+	for (size_t i = 1; i < environment__facts(e); i++)
+		CHECK(strcmp(environment__fact(e, i)->name, environment__fact(e, i - 1)->name) != 0 ||
+		      strcmp(environment__fact(e, i)->group, environment__fact(e, i - 1)->group) != 0);
+	environment__free(e);
+	first.index = 1;
+	second.index = 2;
+	third.index = 3;
+	second.n_fact = third.n_fact = 1;
+	second.fact = of_2;
+	third.fact = of_3;
+	m.n_member = 3;
+	m.member = members;
+	CHECK(!environment__of(&in, &e));
+	IS(why(e, "device", "member 1: clocks and power"), "recorded by a gpubpf that did not look for it");
+	IS(value(e, "host", "member 2: CPU model"), "one");
+	IS(why(e, "host", "member 3: CPU model"), "not known");
+	IS(value(e, "host", "CPU model"), "no such fact");
+	environment__free(e);
+}
+
+T(facts_without_end_are_read_in_part)
+{
+	enum { MANY = 300000 };
+	Gpubpf__Fact *fact = calloc(MANY, sizeof(*fact)), **facts = calloc(MANY, sizeof(*facts));
+	char(*names)[12] = calloc(MANY, sizeof(*names));
+	Gpubpf__Meta m = GPUBPF__META__INIT;
+	struct inspection in = { .meta = &m };
+	struct environment *e;
+
+	for (size_t i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "%zu", i);
+		fact[i] = made_fact(names[i], "x", NULL);
+		facts[i] = &fact[i];
+	}
+	m.n_fact = MANY;
+	m.fact = facts;
+	CHECK(!environment__of(&in, &e));
+	IS(value(e, "capture", "facts that were read"), "2000 of 300000");
+	IS(value(e, "host", "1999"), "x");
+	IS(value(e, "host", "2000"), "no such fact");
+	environment__free(e);
+	free(fact);
+	free(facts);
+	free(names);
 }
 
 /* ---- nvidia-smi ---- */

@@ -10,6 +10,8 @@
 #include "environment/list.h"
 #include "inspect/inspect.h"
 
+#define FACTS_MAX 2000 /* of one capture: more than twice what a recorder can find */
+
 const char *const environment_groups[] = { "workload", "device",  "driver", "runtime",
 					   "host",     "capture", "timing", NULL };
 
@@ -17,7 +19,7 @@ static struct fact *find(const struct environment *e, const char *group, const c
 {
 	size_t skip = strlen(e->prefix);
 
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = e->from; i < e->n; i++) {
 		const struct env_fact *f = &e->fact[i].pub;
 
 		if (!strncmp(f->name, e->prefix, skip) && !strcmp(f->name + skip, name) &&
@@ -126,7 +128,9 @@ static int by_group(const void *a, const void *b)
 
 static void stored(struct environment *e, Gpubpf__Fact **fact, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	if (n > FACTS_MAX)
+		environment__addf(e, "capture", "facts that were read", false, "%d of %zu", FACTS_MAX, n);
+	for (size_t i = 0; i < n && i < FACTS_MAX; i++)
 		environment__add(e, fact[i]->group, fact[i]->name, fact[i]->value, fact[i]->absent,
 				 fact[i]->has_per_run && fact[i]->per_run);
 }
@@ -154,9 +158,11 @@ int environment__of(const struct inspection *in, struct environment **env)
 		of_scope(e, &(struct env_scope){ in, NULL });
 	for (size_t i = 0; i < m->n_member; i++) {
 		snprintf(e->prefix, sizeof(e->prefix), "member %u: ", m->member[i]->index);
+		e->from = e->n;
 		of_scope(e, &(struct env_scope){ in, m->member[i] });
 	}
 	e->prefix[0] = 0;
+	e->from = 0;
 	if (e->n)
 		qsort(e->fact, e->n, sizeof(*e->fact), by_group);
 	error = e->error;

@@ -14,6 +14,7 @@ struct fact {
 struct environment {
 	struct fact *fact;
 	size_t n, room;
+	size_t from;     /* names are looked for from here on: those before are of other members */
 	char prefix[32]; /* of names: "member 1: " */
 	int error;       /* -ENOMEM once: what comes behind it is not taken */
 };
