@@ -7,27 +7,14 @@
 
 #include "inspect/jsonsafe.h"
 #include "latency/lat.h"
+#include "stacks/folds.h"
 #include "stacks/quality.h"
 #include "stacks/table.h"
 #include "util/err.h"
 #include "util/fmt.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #define FRAMES_SHOWN 16
 #define GROUPS_SHOWN 5
-
-struct fold {
-	UT_hash_handle hh;
-	uint64_t id;
-	char *text; /* from the outermost */
-};
-
-struct of_chain {
-	uint64_t id;
-	const struct fold *fold;
-};
 
 struct group {
 	uint64_t key[2]; /* fold, entry point */
@@ -39,8 +26,8 @@ struct group {
 
 struct lat_stacks {
 	struct stack_table table;
-	struct hmap chains, groups;
-	struct fold *folds;
+	struct folds folds;
+	struct hmap groups;
 	uint64_t calls, quality[GPUBPF_STACK_QUALITIES], late;
 };
 
@@ -61,7 +48,7 @@ int lat_stacks__open(struct latency *l, struct err *err)
 	if (!s)
 		return err_set(err, -ENOMEM, "%s: out of memory", l->in.path);
 	stack_table__init(&s->table);
-	hmap__init(&s->chains, sizeof(uint64_t), sizeof(struct of_chain));
+	folds__init(&s->folds);
 	hmap__init(&s->groups, 2 * sizeof(uint64_t), sizeof(struct group));
 	/* they may stand before or behind their calls */
 	while (!rc && (rc = capture_reader__next(l->in.reader, &rec, err)) > 0)
@@ -69,41 +56,6 @@ int lat_stacks__open(struct latency *l, struct err *err)
 	if (rc == -ENOMEM)
 		return err_set(err, rc, "%s: out of memory", l->in.path);
 	return rc < 0 ? err_prefix(err, rc, "%s", l->in.path) : capture_reader__rewind(l->in.reader);
-}
-
-static const struct fold *fold_of(struct lat_stacks *s, uint32_t chain)
-{
-	uint64_t id = chain;
-	struct of_chain *c = hmap__put(&s->chains, &id);
-	struct fold *f;
-	unsigned before;
-	char *text;
-
-	if (!c || c->fold)
-		return c ? c->fold : NULL;
-	text = stack_chain__folded(&s->table, stack_table__chain(&s->table, chain));
-	if (!text)
-		return NULL;
-	HASH_FIND_STR(s->folds, text, f);
-	if (f) {
-		free(text);
-		return c->fold = f;
-	}
-	f = calloc(1, sizeof(*f));
-	if (!f) {
-		free(text);
-		return NULL;
-	}
-	before = HASH_COUNT(s->folds);
-	f->text = text;
-	f->id = before;
-	HASH_ADD_KEYPTR(hh, s->folds, f->text, strlen(f->text), f);
-	if (HASH_COUNT(s->folds) == before) {
-		free(text);
-		free(f);
-		return NULL;
-	}
-	return c->fold = f;
 }
 
 int lat_stacks__call(struct latency *l, const struct view *v)
@@ -118,8 +70,8 @@ int lat_stacks__call(struct latency *l, const struct view *v)
 	call = stack_table__call(&s->table, v->c->tgid, v->c->tid, v->c->t_entry);
 	if (!call)
 		return 0;
-	fold = fold_of(s, call->chain);
-	g = fold ? hmap__put(&s->groups, (uint64_t[2]){ fold->id, v->c->api }) : NULL;
+	fold = folds__of(&s->folds, &s->table, call->chain);
+	g = fold ? hmap__put(&s->groups, (uint64_t[2]){ fold__id(fold), v->c->api }) : NULL;
 	if (!g)
 		return -ENOMEM;
 	g->fold = fold;
@@ -169,7 +121,7 @@ int build_lat_stacks(struct latency *l, struct rows *rows)
 		for (unsigned q = 1; q < GPUBPF_STACK_QUALITIES; q++)
 			row__number(rows, g->quality[q]);
 		row__number(rows, g->late);
-		if (row__text(rows, g->fold->text))
+		if (row__text(rows, fold__text(g->fold)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -180,8 +132,8 @@ int latency_folded(struct latency *l, bool time, FILE *f)
 	for (size_t i = 0; l->stacks && i < l->stacks->groups.n; i++) {
 		const struct group *g = hmap__at(&l->stacks->groups, i);
 
-		fmt_put_safe(f, g->fold->text);
-		fprintf(f, "%s%s %" PRIu64 "\n", g->fold->text[0] ? ";" : "",
+		fmt_put_safe(f, fold__text(g->fold));
+		fprintf(f, "%s%s %" PRIu64 "\n", fold__text(g->fold)[0] ? ";" : "",
 			latency__api_name(l, (unsigned)g->key[1]), time ? g->ns : g->calls);
 	}
 	return 0;
@@ -338,18 +290,10 @@ json_t *latency_stack_json(const struct latency *l, const struct lat_pick *p)
 
 void lat_stacks__free(struct lat_stacks *s)
 {
-	struct fold *f, *next;
-
 	if (!s)
 		return;
-	HASH_ITER (hh, s->folds, f, next) {
-		/* NOLINTNEXTLINE(clang-analyzer-*): it believes in lists whose ends disagree */
-		HASH_DEL(s->folds, f);
-		free(f->text);
-		free(f);
-	}
+	folds__clear(&s->folds);
 	stack_table__clear(&s->table);
-	hmap__clear(&s->chains);
 	hmap__clear(&s->groups);
 	free(s);
 }
