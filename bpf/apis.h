@@ -19,6 +19,7 @@
  *   s  const char *, the string is captured
  *   o  pointer to an 8-byte result, captured at return as the record's `out`
  *   O  the same for a CUdeviceptr (4 bytes wide in a "!" variant)
+ *   m  const void *, an image of code: its first 8 bytes are captured, which tell what kind it is
  *   x  pointer to a second 8-byte result, captured at return
  *   n  const char **, the string it points to at return is captured
  *   L  const CUlaunchConfig *, captured with its attributes
@@ -26,7 +27,7 @@
  *   Z  const size_t *, an array with as many elements as the argument named `count` says: captured
  *   l  CUmemLocation by value (8 bytes: type, id)
  *
- * At most one of s n L 2 3 P Z x stands in a signature (a record has one blob), and at most 12 arguments.
+ * At most one of s m n L 2 3 P Z x stands in a signature (a record has one blob), and at most 12 arguments.
  */
 #ifndef GPUBPF_APIS_H
 #define GPUBPF_APIS_H
@@ -51,13 +52,13 @@
 	GPUBPF_API("context", "cuCtxPopCurrent", "- _v2", "ctx:o") \
 	/* modules, libraries, functions and their names */ \
 	GPUBPF_API("module.load", "cuModuleLoad", "-", "module:o file:s") \
-	GPUBPF_API("module.load", "cuModuleLoadData", "-", "module:o image:p") \
-	GPUBPF_API("module.load", "cuModuleLoadDataEx", "-", "module:o image:p count:u options:p values:p") \
-	GPUBPF_API("module.load", "cuModuleLoadFatBinary", "-", "module:o image:p") \
+	GPUBPF_API("module.load", "cuModuleLoadData", "-", "module:o image:m") \
+	GPUBPF_API("module.load", "cuModuleLoadDataEx", "-", "module:o image:m count:u options:p values:p") \
+	GPUBPF_API("module.load", "cuModuleLoadFatBinary", "-", "module:o image:m") \
 	GPUBPF_API("module.unload", "cuModuleUnload", "-", "module:h") \
 	GPUBPF_API("module.function", "cuModuleGetFunction", "-", "func:o module:h name:s") \
 	GPUBPF_API("module.load", "cuLibraryLoadData", "-", \
-		"library:o image:p jitopts:p jitvals:p njit:u libopts:p libvals:p nlib:u") \
+		"library:o image:m jitopts:p jitvals:p njit:u libopts:p libvals:p nlib:u") \
 	GPUBPF_API("module.load", "cuLibraryLoadFromFile", "-", \
 		"library:o file:s jitopts:p jitvals:p njit:u libopts:p libvals:p nlib:u") \
 	GPUBPF_API("module.unload", "cuLibraryUnload", "-", "library:h") \

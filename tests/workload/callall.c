@@ -104,6 +104,10 @@ static void *blob_of(struct call *c, char type)
 			c->blob.sizes[i] = serial * 1000003 + (size_t)i;
 		c->blob_bytes = sizeof(c->blob.sizes);
 		break;
+	case 'm':
+		c->blob_bytes = 8;
+		fill(&c->blob, c->blob_bytes);
+		break;
 	default:
 		c->blob_bytes = type == '2'   ? sizeof(CUDA_MEMCPY2D)
 				: type == '3' ? sizeof(CUDA_MEMCPY3D)
@@ -119,7 +123,7 @@ static void prepare(struct call *c)
 		char t = c->types[i];
 
 		c->words[i] = 0xdeadbeef00000000ull | (serial * 0x01000193u & 0xffffffffu);
-		if (strchr("sL23PZ", t))
+		if (strchr("smL23PZ", t))
 			c->words[i] = (uintptr_t)blob_of(c, t);
 		else if (strchr("oOxn", t))
 			c->words[i] = (uintptr_t)&c->results[i];

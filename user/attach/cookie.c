@@ -7,6 +7,7 @@
 #define MEMCPY2D_BYTES 128
 #define MEMCPY3D_BYTES 200
 #define MEMCPY3D_PEER_BYTES 200
+#define IMAGE_BYTES 8 /* of an image of code: its magic number, and PTX text begins otherwise */
 
 uint64_t cookie_for(const struct api *a, uint32_t id)
 {
@@ -26,6 +27,10 @@ uint64_t cookie_for(const struct api *a, uint32_t id)
 		case 'x':
 			kind = COOKIE_BLOB_OUT;
 			len = a->legacy32 ? 4 : 8;
+			break;
+		case 'm':
+			kind = COOKIE_BLOB_MEM;
+			len = IMAGE_BYTES;
 			break;
 		case 's':
 			kind = COOKIE_BLOB_STR;

@@ -97,11 +97,11 @@ static int parse_signature(struct api *a, const char *sig)
 		    (unsigned)api_arg_index(a, arg->name) < a->nargs)
 			return -EINVAL;
 		type = sig[name + 1];
-		if (!type || !strchr("hpduiqzbwsoOxnL23PZl", type))
+		if (!type || !strchr("hpduiqzbwsoOxmnL23PZl", type))
 			return -EINVAL;
 		arg->type = type;
 		a->nargs++;
-		blobs += strchr("snL23PZx", type) != NULL;
+		blobs += strchr("smnL23PZx", type) != NULL;
 		outs += type == 'o' || type == 'O';
 		sized_array |= type == 'Z';
 		sig += name + 2;
