@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "report/report.h"
+#include "report/more.h"
 #include "util/err.h"
 #include "util/opts.h"
 
-#define SECTIONS_MAX 48
+#define SECTIONS_MAX 64
 #define DEFAULT_LIMIT 15
 
 struct report_args {
-	int json, threads;
+	int json, threads, modules, memory;
 	const char *csv, *sort;
 	unsigned long long limit;
 	struct opt_list sections, pids, tids;
@@ -40,6 +40,16 @@ static const struct opt report_opts_table[] = {
 		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
 		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of ranks: collectives, collective_ranks, collective_skews, collective_clocks. Of the host observer: processes, apis, threads, failures, "
 		  "launches, graphs, captures, copies, sets, memory, frees. Of both: cost." },
+	{ .name = "modules",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct report_args, modules),
+	  .help = "Print what loading, compiling and linking code took of the host, in all, by phase, by call, by kernel and by module: "
+		  "sections module_loads, module_phases, load_calls, load_kernels, modules." },
+	{ .name = "memory",
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct report_args, memory),
+	  .help = "Print where memory was placed, and what is known of it at all: sections memory_evidence, memory, memory_peaks, "
+		  "memory_live, leaks, frees, free_matches, memory_pools, placement, unified_memory. Goes with --modules and --section." },
 	{ .letter = 'n',
 	  .name = "limit",
 	  .type = OPT_UINT,
@@ -108,23 +118,42 @@ static int add_section(struct run_state *s, const char *name, struct err *err)
 	return 0;
 }
 
+static int add_preset(struct run_state *s, const char *const *names, struct err *err)
+{
+	int rc = 0;
+
+	while (!rc && *names)
+		rc = add_section(s, *names++, err);
+	return rc;
+}
+
 static int choose_sections(struct run_state *s, struct err *err)
 {
 	struct report_args *a = &s->args;
+	bool chosen = a->sections.n || a->modules || a->memory;
 	const struct section *d;
 	int rc = 0;
 
 	if (a->csv && a->json)
 		return err_set(err, -EINVAL, "--csv and --json exclude each other");
-	if (a->csv && a->sections.n)
-		return err_set(err, -EINVAL, "--csv names its section; --section does not go with it");
+	if (a->csv && chosen)
+		return err_set(
+			err, -EINVAL,
+			"--csv names its section, any of those of --modules and --memory too; %s does not go with it",
+			a->sections.n ? "--section"
+			: a->modules  ? "--modules"
+				      : "--memory");
 	if (a->csv)
 		return add_section(s, a->csv, err);
 	for (size_t i = 0; !rc && i < a->sections.n; i++)
 		rc = add_section(s, a->sections.items[i], err);
-	s->o.chosen = a->sections.n;
-	for (size_t i = 0; !rc && !a->sections.n && (d = report_section_at(i)); i++)
-		if (d->build != build_threads || a->threads)
+	if (!rc && a->modules)
+		rc = add_preset(s, report_modules_preset, err);
+	if (!rc && a->memory)
+		rc = add_preset(s, report_memory_preset, err);
+	s->o.chosen = chosen;
+	for (size_t i = 0; !rc && !chosen && (d = report_section_at(i)); i++)
+		if (!section__is_more(d) && (d->build != build_threads || a->threads))
 			rc = add_section(s, d->name, err);
 	return rc;
 }

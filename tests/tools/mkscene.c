@@ -4,7 +4,9 @@
  *
  *   pid P        tid T        depth D     what the calls that follow have (pid sets tid too)
  *   took NS      result N                 of the next call only; took "open" or "entry" instead of NS
- *   out V        text S       trunc       of the next call only
+ *   out V        text S       bytes HEX       trunc       of the next call only
+ *   stack A;B;C                           of the next call only: who made it, from the outermost
+ *   lacks SYMBOL                          the driver does not have it
  *   inside CAUSE NS · between CAUSE NS    of the next call only, with a breakdown of its time and of that since its thread's
  *                                         call before it: so much of the cause (breakdown_names[]), the rest on_cpu
  *   SYMBOL [ARG …]                        a call: argument words in order
@@ -25,7 +27,8 @@
  *   name ID TEXT                          of a kernel
  *   module ID CRC BYTES NS                loaded, in so many ns; unload ID
  *   seen WORK [FROM TO]                   it saw the call before: launch, graph, copy, set, alloc or sync; since its entry
- *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set), so long after its entry, for NS
+ *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set; overhead, with its kind), so long after its
+ *                                         entry, for NS
  *       stream S  device D  name ID  grid X  block X  cluster X  registers N  static B  dynamic B  bytes B
  *       copy K (enum gpubpf_copy_kind)  from K  to K (CUpti_ActivityMemoryKind)  peer D  graph G  node N
  *       id N: of a call that nobody saw  start T  end T: these times instead
@@ -41,6 +44,7 @@
 #include "events.h"
 #include "model/apitab.h"
 #include "meta_apis.h"
+#include "ran_words.h"
 #include "spent.h"
 #include "usdt/contract.h"
 #include "util/err.h"
@@ -64,6 +68,10 @@ struct scene {
 	bool has_out, entry_only, alone, attached, one_gpu;
 	struct spent spent;
 	char text[256];
+	size_t ntext; /* bytes of it */
+	struct intern *stacks;
+	struct gpubpf_stack stack;
+	bool has_stack, lacks[GPUBPF_API_MAX];
 	Gpubpf__ApiCounts counts[GPUBPF_API_MAX];
 
 	/* of the device observer */
@@ -94,7 +102,8 @@ static void next_call(struct scene *s)
 	s->flags = GPUBPF_CALL_RETURNED;
 	s->result = 0;
 	s->has_out = false;
-	s->text[0] = '\0';
+	s->ntext = 0;
+	s->has_stack = false;
 	spent__next(&s->spent);
 }
 
@@ -121,6 +130,24 @@ static void count(struct scene *s, uint32_t api)
 	n->recorded++;
 }
 
+static int put_stack(const struct gpubpf_rec *rec, void *scene)
+{
+	struct scene *s = scene;
+
+	if (capture_writer__record(s->w, rec, s->now, &s->err))
+		die(s, "record");
+	return 0;
+}
+
+static void stack(struct scene *s, char *text)
+{
+	if (!s->stacks && intern__new(put_stack, s, &s->stacks))
+		die(s, "memory");
+	s->has_stack = true;
+	if (stack_words(s->stacks, text, &s->stack))
+		die(s, "stack");
+}
+
 static void call(struct scene *s, const char *symbol, char *args)
 {
 	union {
@@ -144,10 +171,8 @@ static void call(struct scene *s, const char *symbol, char *args)
 	word = strtok_r(args, " ", &save);
 	for (int i = 0; word && i < GPUBPF_WORDS_MAX; i++, word = strtok_r(NULL, " ", &save))
 		u.c.words[i] = strtoull(word, NULL, 0);
-	if (s->text[0]) {
-		u.c.nblob = (uint32_t)strlen(s->text) + 1;
-		memcpy(u.c.words + GPUBPF_WORDS_MAX, s->text, u.c.nblob);
-	}
+	u.c.nblob = (uint32_t)s->ntext;
+	memcpy(u.c.words + GPUBPF_WORDS_MAX, s->text, u.c.nblob);
 	u.c.size = (uint16_t)(sizeof(u.c) + 8 * GPUBPF_WORDS_MAX + ((u.c.nblob + 7) & ~7u));
 	s->entry = s->now;
 	s->took_last = s->took;
@@ -157,6 +182,18 @@ static void call(struct scene *s, const char *symbol, char *args)
 		breakdown(s);
 	if (!s->alone && capture_writer__record(s->w, (struct gpubpf_rec *)&u.c, s->now, &s->err))
 		die(s, "record");
+	if (s->has_stack) {
+		s->stack = (struct gpubpf_stack){ .kind = GPUBPF_REC_STACK,
+						  .size = sizeof(s->stack),
+						  .flags = GPUBPF_STACK_CALL | GPUBPF_STACK_ENTRY,
+						  .tgid = s->pid,
+						  .tid = s->tid,
+						  .t_entry = s->now,
+						  .chain = s->stack.chain,
+						  .api = u.c.api,
+						  .quality = GPUBPF_STACK_COMPLETE };
+		put_stack((struct gpubpf_rec *)&s->stack, s);
+	}
 	s->now += s->took + 500;
 	next_call(s);
 }
@@ -272,69 +309,6 @@ static void seen(struct scene *s, char *text)
 	batch(s, GPUBPF_PROBE_CALLS, &c, sizeof(c));
 }
 
-static void kernel_word(struct gpubpf_activity *a, const char *word, uint64_t v)
-{
-	if (strcmp(word, "name") == 0) {
-		a->name = (uint32_t)v;
-	} else if (strcmp(word, "grid") == 0) {
-		a->u.kernel.grid[0] = (uint32_t)v;
-	} else if (strcmp(word, "block") == 0) {
-		a->u.kernel.block[0] = (uint32_t)v;
-	} else if (strcmp(word, "cluster") == 0) {
-		a->flags |= GPUBPF_ACTIVITY_HAS_CLUSTER;
-		a->u.kernel.cluster[0] = (uint8_t)v;
-		a->u.kernel.cluster[1] = a->u.kernel.cluster[2] = 1;
-	} else if (strcmp(word, "registers") == 0) {
-		a->u.kernel.registers = (uint16_t)v;
-	} else if (strcmp(word, "static") == 0) {
-		a->u.kernel.static_shared = (uint32_t)v;
-	} else if (strcmp(word, "dynamic") == 0) {
-		a->u.kernel.dynamic_shared = (uint32_t)v;
-	}
-}
-
-static void moved_word(struct gpubpf_activity *a, const char *word, uint64_t v)
-{
-	bool set = a->kind == GPUBPF_ACTIVITY_SET;
-
-	if (strcmp(word, "bytes") == 0) {
-		*(set ? &a->u.set.bytes : &a->u.copy.bytes) = v;
-	} else if (strcmp(word, "to") == 0) {
-		*(set ? &a->u.set.memory_kind : &a->u.copy.dst_kind) = (uint8_t)v;
-	} else if (strcmp(word, "from") == 0) {
-		a->u.copy.src_kind = (uint8_t)v;
-	} else if (strcmp(word, "copy") == 0) {
-		a->u.copy.copy_kind = (uint8_t)v;
-	} else if (strcmp(word, "peer") == 0) {
-		a->flags |= GPUBPF_ACTIVITY_PEER;
-		a->u.copy.dst_device = (uint32_t)v;
-	}
-}
-
-static void any_word(struct gpubpf_activity *a, const char *word, uint64_t v)
-{
-	if (strcmp(word, "stream") == 0) {
-		a->stream = (uint32_t)v;
-	} else if (strcmp(word, "device") == 0) {
-		a->device = (uint32_t)v;
-	} else if (strcmp(word, "graph") == 0) {
-		a->flags |= GPUBPF_ACTIVITY_HAS_NODE;
-		a->graph = (uint32_t)v;
-	} else if (strcmp(word, "node") == 0) {
-		a->graph_node = v;
-	} else if (strcmp(word, "id") == 0) {
-		a->correlation = (uint32_t)v;
-	} else if (strcmp(word, "start") == 0) {
-		a->start = v;
-	} else if (strcmp(word, "end") == 0) {
-		a->end = v;
-	} else if (a->kind == GPUBPF_ACTIVITY_KERNEL) {
-		kernel_word(a, word, v);
-	} else {
-		moved_word(a, word, v);
-	}
-}
-
 static void ran(struct scene *s, char *text)
 {
 	struct gpubpf_activity a = { .correlation = observed(s)->correlation,
@@ -344,9 +318,7 @@ static void ran(struct scene *s, char *text)
 	char *kind = strsep(&text, " "), *after = strsep(&text, " "), *took = strsep(&text, " "), *word,
 	     *value;
 
-	a.kind = strcmp(kind, "kernel") == 0 ? GPUBPF_ACTIVITY_KERNEL
-		 : strcmp(kind, "copy") == 0 ? GPUBPF_ACTIVITY_COPY
-					     : GPUBPF_ACTIVITY_SET;
+	a.kind = (uint16_t)kind_word(kind);
 	if (a.kind == GPUBPF_ACTIVITY_KERNEL)
 		for (int i = 0; i < 3; i++)
 			a.u.kernel.grid[i] = a.u.kernel.block[i] = 1;
@@ -477,6 +449,13 @@ static void line(struct scene *s, char *text)
 		s->out = n;
 	} else if (strcmp(verb, "text") == 0) {
 		snprintf(s->text, sizeof(s->text), "%s", text);
+		s->ntext = strlen(s->text) + 1;
+	} else if (strcmp(verb, "bytes") == 0) {
+		s->ntext = hex_words(text, (uint8_t *)s->text, sizeof(s->text));
+	} else if (strcmp(verb, "stack") == 0) {
+		stack(s, text);
+	} else if (strcmp(verb, "lacks") == 0) {
+		s->lacks[id_of(s, text)] = true;
 	} else if (strcmp(verb, "inside") == 0 || strcmp(verb, "between") == 0) {
 		spent__add(&s->spent, verb[0] == 'b', text);
 	} else if (strcmp(verb, "trunc") == 0) {
@@ -514,9 +493,14 @@ static void write_meta(struct scene *s)
 	Gpubpf__Meta m = GPUBPF__META__INIT;
 	Gpubpf__Shim shim = GPUBPF__SHIM__INIT, *shims[] = { &shim };
 	Gpubpf__Gpu gpu = GPUBPF__GPU__INIT, *gpus[] = { &gpu };
+	Gpubpf__Stacks stacks = GPUBPF__STACKS__INIT;
 
 	if (meta_apis(&m, s->tab))
 		die(s, "memory");
+	for (size_t i = 0; i < m.n_api; i++)
+		m.api[i]->has_missing = m.api[i]->missing = s->lacks[i];
+	stacks.how = "fp";
+	m.stacks = s->stacks ? &stacks : NULL;
 	m.has_start_ns = true;
 	m.start_ns = 1000000;
 	m.mode = "launch";
@@ -595,6 +579,7 @@ int main(int argc, char **argv)
 	write_end(s);
 	capture_writer__close(s->w);
 	apitab__free(s->tab);
+	intern__free(s->stacks);
 	free(s);
 	return 0;
 }

@@ -186,8 +186,7 @@ static void read_callbacks(const struct inspection *s, struct cost *c)
 	}
 }
 
-/* Whether CUPTI was asked for its overhead; NULL: it was, and agreed. */
-static const char *no_overhead(const struct inspection *s)
+const char *cost_no_overhead(const struct inspection *s)
 {
 	bool tried = false;
 
@@ -205,7 +204,7 @@ static const char *no_overhead(const struct inspection *s)
 static void read_overhead(const struct inspection *s, struct cost *c)
 {
 	const struct join_totals *t = join__totals(s->join);
-	const char *why = no_overhead(s);
+	const char *why = cost_no_overhead(s);
 	bool any = false;
 
 	for (unsigned i = 0; i < JOIN_OVERHEADS; i++) {

@@ -47,4 +47,7 @@ extern const char cost_note[]; /* how the figures came to be */
 int inspect_cost_text(const struct inspection *s, FILE *f); /* 0 or -ENOMEM */
 json_t *inspect_cost_json(const struct inspection *s);      /* NULL */
 
+/* Why there is no record of CUPTI's about its own overhead and the driver's phases; NULL: it was asked, and agreed. */
+const char *cost_no_overhead(const struct inspection *s);
+
 #endif

@@ -295,6 +295,8 @@ static int add_aux(struct join *j, struct act *to, const struct gpubpf_activity 
 		to->aux = a->u.copy.bytes;
 	else if (a->kind == GPUBPF_ACTIVITY_SET)
 		to->aux = a->u.set.bytes;
+	else if (a->kind == GPUBPF_ACTIVITY_OVERHEAD)
+		to->aux = overhead_index(a->u.raw[0]);
 	if (a->kind != GPUBPF_ACTIVITY_KERNEL ||
 	    !(a->flags & (GPUBPF_ACTIVITY_HAS_QUEUED | GPUBPF_ACTIVITY_HAS_SUBMIT)))
 		return 0;

@@ -124,7 +124,8 @@ struct join_activity {
 	bool has_node; /* ran as a node of a graph */
 	uint32_t graph;
 	uint64_t graph_node;
-	uint64_t bytes; /* copy, set */
+	uint64_t bytes;    /* copy, set */
+	unsigned overhead; /* overhead: enum join_overhead_kind, for join_overhead_name() */
 	bool has_queued, has_submitted;
 	uint64_t queued, submitted; /* as start */
 	bool has_shim_call;         /* JOINED, NO_HOST_CALL, OTHER_CALL, some AMBIGUOUS */
@@ -236,6 +237,11 @@ struct join_overhead { /* CUPTI's word on itself and on the driver (GPUBPF_ACTIV
 	uint64_t records, untimed, ns, longest;
 };
 #define JOIN_OVERHEADS 10 /* join_overhead_name(); 0: of kinds that are not known */
+enum join_overhead_kind { /* some of them: what the driver does for modules */
+			  JOIN_OVERHEAD_COMPILER = 1,
+			  JOIN_OVERHEAD_MODULE_LOADING = 5,
+			  JOIN_OVERHEAD_LAZY_LOADING = 6,
+};
 
 struct join_session {
 	const struct proc *proc;

@@ -14,7 +14,7 @@ static const struct {
 	{ "buffer_request", true }, { "uvm_init", true },
 };
 
-static unsigned index_of(uint64_t kind)
+unsigned overhead_index(uint64_t kind)
 {
 	if (kind == 1)
 		return 1;
@@ -35,7 +35,7 @@ bool join_overhead_is_cuptis(unsigned i)
 /* Durations alone: whatever clock they are by. */
 void overhead_add(struct join *j, const struct gpubpf_activity *a)
 {
-	struct join_overhead *o = &j->totals.overhead[index_of(a->u.raw[0])];
+	struct join_overhead *o = &j->totals.overhead[overhead_index(a->u.raw[0])];
 	uint64_t ns = a->end - a->start;
 
 	o->records++;

@@ -61,7 +61,8 @@ enum {
 
 struct act {
 	uint64_t start, end;
-	uint64_t aux; /* copy, set: bytes; kernel: reference into join.latency */
+	uint64_t
+		aux; /* copy, set: bytes; kernel: reference into join.latency; overhead: for join_overhead_name() */
 	uint32_t correlation;
 	uint32_t key, lane; /* numbers */
 	uint32_t node;      /* reference */
@@ -374,6 +375,7 @@ int extras_item(struct join *j, struct session *s, const struct gpubpf_activity 
 
 /* overhead.c */
 void overhead_add(struct join *j, const struct gpubpf_activity *a);
+unsigned overhead_index(uint64_t kind); /* of CUpti_ActivityOverheadKind, for join_overhead_name() */
 
 /* match.c: host call ↔ shim call */
 int match_calls(struct join *j);

@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/allocs_priv.h"
+#include "model/memory.h"
+
 #define SUPERSEDED_MAX 8 /* frees in flight of one address */
 
 /* Numbers of different spaces may be equal and mean different things. */
 enum space { SPACE_ADDRESS, SPACE_REGISTERED, SPACE_HANDLE };
-
-struct alloc { /* a node of a treap by base */
-	uint64_t base, bytes;
-	uint64_t since; /* its call returned: before that nobody can free it */
-	struct alloc *left, *right;
-	struct alloc *older; /* among the superseded: had the same address before this one */
-	uint32_t priority;
-	uint8_t kind;
-};
 
 void allocs__init(struct allocs *a)
 {
@@ -165,13 +159,15 @@ static void replace(struct alloc **slot, struct alloc *by)
  * The address is given out again, so its former holder was freed; the record of that free may still come, since it
  * is written when the call returns. Until then the holder counts as lost track of.
  */
-static void supersede(struct allocs *a, struct proc *p, struct alloc **slot, enum space space)
+static void supersede(struct allocs *a, struct proc *p, struct alloc **slot, enum space space, uint64_t t)
 {
 	struct alloc *n = *slot, **ghost, *o;
 	unsigned kept = 1;
 
 	take_out(slot);
 	live_end(a, n, &a->row[n->kind].lost_track);
+	if (a->memory)
+		memory__gone(a->memory, a, n, t);
 	ghost = slot_of(&p->superseded[space], n->base);
 	o = *ghost;
 	if (!o) {
@@ -214,16 +210,19 @@ static int on_alloc(struct allocs *a, const struct view *v)
 	n->since = v->outcome == OUTCOME_OK ? v->c->t_return : v->c->t_entry;
 	n->priority = (uint32_t)(a->seed >> 32);
 	n->kind = (uint8_t)v->p->mem;
+	n->sized = sized;
+	n->entry = v->c->t_entry;
+	n->tid = v->c->tid;
 	slot = slot_of(&v->proc->mem[space_of(v->p->mem)], base);
 	if (*slot)
-		supersede(a, v->proc, slot, space_of(v->p->mem));
+		supersede(a, v->proc, slot, space_of(v->p->mem), n->since);
 	insert(&v->proc->mem[space_of(v->p->mem)], n);
 	live_add(a, v->p->mem, bytes);
-	return 0;
+	return a->memory ? memory__allocated(a->memory, a, n, v) : 0;
 }
 
 /* The free of a superseded allocation, whose record came later than that of the next one's allocation. */
-static bool take_superseded(struct allocs *a, struct alloc **slot, uint64_t t)
+static struct alloc *take_superseded(struct allocs *a, struct alloc **slot, uint64_t t)
 {
 	struct alloc **o = slot, *n;
 
@@ -231,62 +230,67 @@ static bool take_superseded(struct allocs *a, struct alloc **slot, uint64_t t)
 		o = &(*o)->older;
 	n = *o;
 	if (!n)
-		return false;
+		return NULL;
 	sum_sub(&a->row[n->kind].lost_track, n->bytes);
 	sum_add(&a->row[n->kind].freed, n->bytes);
 	if (o != slot)
 		*o = n->older;
 	else
 		replace(slot, n->older);
-	free(n);
-	return true;
+	return n;
 }
 
-/* The allocation that a free entered at t can mean: the newest one that had been handed out by then. */
-static bool take_matching(struct allocs *a, struct proc *p, enum space space, uint64_t base, uint64_t t)
+/* The allocation that a free can mean: the newest one that had been handed out when it was entered. The caller's; NULL: none. */
+static struct alloc *take_matching(struct allocs *a, const struct view *v, enum space space, uint64_t base)
 {
-	struct alloc **slot = slot_of(&p->mem[space], base), *n = *slot;
+	struct alloc **slot = slot_of(&v->proc->mem[space], base), *n = *slot;
+	uint64_t t = v->c->t_entry;
 
 	if (!n || n->since > t)
-		return take_superseded(a, slot_of(&p->superseded[space], base), t);
+		return take_superseded(a, slot_of(&v->proc->superseded[space], base), t);
 	take_out(slot);
 	live_end(a, n, &a->row[n->kind].freed);
-	free(n);
-	return true;
+	if (a->memory)
+		memory__gone(a->memory, a, n, v->outcome == OUTCOME_OK ? v->c->t_return : t);
+	return n;
 }
 
-static void on_free(struct allocs *a, const struct view *v)
+static int on_free(struct allocs *a, const struct view *v)
 {
 	struct free_row *f = &a->frees[v->p->mem];
+	struct alloc *n;
 	uint64_t base;
+	int rc;
 
 	tally__add(&f->calls, v);
 	if (v->captured || v->outcome == OUTCOME_FAILED || v->outcome == OUTCOME_OPEN)
-		return;
+		return 0;
 	if (!plan_arg(v->p, v->c, PLAN_PTR, &base)) {
 		f->unmatched++;
-		return;
+		return 0;
 	}
 	if (!base) {
 		f->null++;
-		return;
+		return 0;
 	}
 	if (v->outcome == OUTCOME_UNKNOWN) {
 		f->unmatched++;
-		return;
+		return 0;
 	}
-	if (take_matching(a, v->proc, space_of(v->p->mem), base, v->c->t_entry))
-		f->matched++;
-	else
+	n = take_matching(a, v, space_of(v->p->mem), base);
+	if (!n) {
 		f->unknown++;
+		return 0;
+	}
+	f->matched++;
+	rc = a->memory ? memory__freed(a->memory, n, v) : 0;
+	free(n);
+	return rc;
 }
 
 int allocs__call(struct allocs *a, const struct view *v)
 {
-	if (v->p->api->cls == API_ALLOC)
-		return on_alloc(a, v);
-	on_free(a, v);
-	return 0;
+	return v->p->api->cls == API_ALLOC ? on_alloc(a, v) : on_free(a, v);
 }
 
 /* Takes node after node off the tree, whatever its depth. */
@@ -299,17 +303,48 @@ static struct alloc *pop_any(struct alloc **root)
 	return n;
 }
 
-void allocs__process_over(struct allocs *a, struct proc *p)
+static struct alloc *pop_lowest(struct alloc **root)
 {
 	struct alloc *n;
 
+	while (*root && (*root)->left)
+		root = &(*root)->left;
+	n = *root;
+	if (n)
+		take_out(root);
+	return n;
+}
+
+int allocs__process_over(struct allocs *a, struct proc *p)
+{
+	struct alloc *n;
+	int rc = 0;
+
 	for (int s = 0; s < PROC_MEM_SPACES; s++) {
-		while ((n = pop_any(&p->mem[s]))) {
+		while ((n = pop_lowest(&p->mem[s]))) {
 			live_end(a, n, &a->row[n->kind].exited);
+			if (a->memory && !rc)
+				rc = memory__left(a->memory, a, p, n, p->ended);
 			free(n);
 		}
 	}
 	allocs__drop(p);
+	return rc;
+}
+
+int allocs__finish(struct allocs *a, struct proc *p)
+{
+	struct alloc *n;
+	int rc = 0;
+
+	for (int s = 0; s < PROC_MEM_SPACES && a->memory; s++) {
+		while ((n = pop_lowest(&p->mem[s]))) {
+			if (!rc)
+				rc = memory__left(a->memory, a, p, n, 0);
+			free(n);
+		}
+	}
+	return rc;
 }
 
 void allocs__drop(struct proc *p)

@@ -9,6 +9,8 @@
 
 #include "model/view.h"
 
+struct memory;
+
 struct mem_sum {
 	uint64_t n, bytes;
 };
@@ -44,6 +46,7 @@ struct allocs {
 	struct mem_sum total_live;
 	uint64_t total_peak;
 	uint64_t seed;
+	struct memory *memory; /* the caller's; NULL: nobody asks for more */
 };
 
 void allocs__init(struct allocs *a);
@@ -52,8 +55,10 @@ int allocs__call(struct allocs *a, const struct view *v);
 /* What the call's record says of its memory; false: it does not. The address of a call that gives it out: once it returned. */
 bool alloc_bytes(const struct view *v, uint64_t *bytes);
 bool alloc_address(const struct view *v, uint64_t *base);
-/* The process's memory is gone with it. */
-void allocs__process_over(struct allocs *a, struct proc *p);
+/* The process's memory is gone with it. 0 or -ENOMEM. */
+int allocs__process_over(struct allocs *a, struct proc *p);
+/* The capture is over: tells `memory` what is live and forgets where it is; the rows stay. 0 or -ENOMEM. */
+int allocs__finish(struct allocs *a, struct proc *p);
 /* Frees what the tree of a process holds, counting nothing. */
 void allocs__drop(struct proc *p);
 /* Kind of the live allocation that holds this address; false: none seen. */

@@ -31,10 +31,13 @@ int model__new(const struct apitab *tab, const struct model_opts *o, struct mode
 	m->plans = calloc(n + 1, sizeof(*m->plans));
 	m->apis = calloc(n + 1, sizeof(*m->apis));
 	m->in_file = calloc(n + 1, sizeof(*m->in_file));
-	if (!m->plans || !m->apis || !m->in_file || names__new(&m->names)) {
+	if (!m->plans || !m->apis || !m->in_file || names__new(&m->names) ||
+	    (o->memory && memory__new(o->stacks, &m->memory)) ||
+	    (o->modules && modloads__new(&m->modloads))) {
 		model__free(m);
 		return -ENOMEM;
 	}
+	m->allocs.memory = m->memory;
 	for (size_t i = 0; i < n; i++)
 		if (apitab__get(tab, (uint32_t)i))
 			plan__init(&m->plans[i], apitab__get(tab, (uint32_t)i));
@@ -71,6 +74,8 @@ void model__free(struct model *m)
 	hmap__clear(&m->failures);
 	breakdowns__clear(&m->breakdowns);
 	futex_waits__clear(&m->waits);
+	memory__free(m->memory);
+	modloads__free(m->modloads);
 	names__free(m->names);
 	procs__clear(&m->procs);
 	free(m->plans);
@@ -183,6 +188,10 @@ static int by_class(struct model *m, const struct view *v)
 	case API_EVENT:
 	case API_STREAM:
 		return graphs__event(&m->graphs, v);
+	case API_POOL:
+	case API_PLACE:
+	case API_VIRTUAL:
+		return m->memory && v->proc->selected ? memory__call(m->memory, v) : 0;
 	default:
 		return 0;
 	}
@@ -225,6 +234,8 @@ static int on_call(struct model *m, const struct gpubpf_call *c)
 		graphs__mark(&m->graphs, &v);
 	if (!rc && m->watch)
 		rc = m->watch(&v, m->watch_arg);
+	if (!rc && m->modloads && th->selected)
+		rc = modloads__call(m->modloads, m->names, &v);
 	return rc || c->depth ? rc : by_class(m, &v);
 }
 
@@ -240,11 +251,10 @@ static int on_task(struct model *m, const struct gpubpf_task *t)
 	int rc = procs__task(&m->procs, t, &over);
 
 	m->tasks++;
-	if (!rc && over) {
-		allocs__process_over(&m->allocs, over);
-		graphs__process_over(&m->graphs, over);
-	}
-	return rc;
+	if (rc || !over)
+		return rc;
+	graphs__process_over(&m->graphs, over);
+	return allocs__process_over(&m->allocs, over);
 }
 
 int model__add(struct model *m, const struct gpubpf_rec *rec)
@@ -273,7 +283,13 @@ int model__add(struct model *m, const struct gpubpf_rec *rec)
 
 int model__finish(struct model *m)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < m->procs.lives.n; i++)
 		graphs__process_over(&m->graphs, hmap__at(&m->procs.lives, i));
-	return launches__finish(&m->launches);
+	for (size_t i = 0; !rc && i < m->procs.lives.n; i++)
+		rc = allocs__finish(&m->allocs, hmap__at(&m->procs.lives, i));
+	if (!rc && m->modloads)
+		rc = modloads__finish(m->modloads);
+	return rc ? rc : launches__finish(&m->launches);
 }

@@ -15,6 +15,8 @@
 #include "model/copies.h"
 #include "model/graphs.h"
 #include "model/launches.h"
+#include "model/memory.h"
+#include "model/modloads.h"
 #include "model/syncs.h"
 
 struct apistat {
@@ -38,6 +40,9 @@ struct model_opts {
 	struct procs_filter filter;
 	bool threads; /* keep API statistics per thread */
 	bool again;   /* a later pass, for who watches: names, captures and memory, no statistics */
+	bool memory;  /* keep what memory.h has */
+	bool stacks;  /* and what was never freed call by call: the capture has stacks */
+	bool modules; /* keep what modloads.h has */
 };
 
 /* A call as the model understands it, of any process and depth. 0 or a negative errno, which ends the reading. */
@@ -58,7 +63,9 @@ struct model {
 	struct copies copies;
 	struct syncs syncs;
 	struct allocs allocs;
-	struct apistat *apis; /* by API id */
+	struct memory *memory;     /* NULL: not asked for */
+	struct modloads *modloads; /* likewise */
+	struct apistat *apis;      /* by API id */
 	struct hmap failures;
 	struct breakdowns breakdowns;
 	struct futex_waits waits;

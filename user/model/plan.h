@@ -19,7 +19,9 @@
 	R(BY, "by") R(BZ, "bz") R(SMEM, "smem") R(STREAM, "stream") R(BYTES, "bytes") R(DST, "dst")          \
 		R(SRC, "src") R(COUNT, "count") R(N, "n") R(WIDTH, "width") R(HEIGHT, "height")              \
 			R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module") R(LIBRARY, "library")              \
-				R(KERNEL, "kernel") R(EVENT, "event")
+				R(KERNEL, "kernel") R(EVENT, "event") R(POOL, "pool")                        \
+					R(ADVICE, "advice") R(DEVICE, "device") R(LOCATION, "location")       \
+						R(FLAGS, "flags")
 /* clang-format on */
 
 enum plan_role {

@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "inspect/jsonsafe.h"
 #include "inspect/readiness.h"
-#include "report/report.h"
+#include "report/more.h"
 
 static int put(FILE *f, const char *lead, json_t *v)
 {
@@ -115,8 +115,8 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 		goto out;
 	fprintf(f, "%s\n\"%s\":{", first ? "" : ",", s->name);
 	rc = put(f, "\"population\":", json_string(s->population));
-	if (!rc && s->note)
-		rc = put(f, ",\"note\":", json_string(s->note));
+	if (!rc && report__note(r, s))
+		rc = put(f, ",\"note\":", json_string(report__note(r, s)));
 	if (!rc && report__unobserved(r, s)) {
 		fputs(",\"unmeasured\":true", f);
 		rc = put(f, ",\"unmeasured_because\":", json_string(report__unobserved(r, s)));

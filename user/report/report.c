@@ -7,6 +7,8 @@
 #include "inspect/cost.h"
 #include "report/coll_rows.h"
 #include "report/extras.h"
+#include "report/leaks.h"
+#include "report/more.h"
 #include "util/err.h"
 
 /* Where there is one device, or all are of one kind, launch keys need not say on which they ran. */
@@ -60,6 +62,8 @@ const char *report__unobserved(const struct report *r, const struct section *s)
 {
 	if (s->build == build_cost)
 		return cost_unknown(&r->in);
+	if (s->build == build_memory_evidence || s->build == build_module_phases)
+		return NULL; /* their rows say so */
 	if (s->build != build_processes && (!section__of_device(s) || s->build == build_waits))
 		return r->in.host_left_out ? "host observer: left out" : NULL;
 	if (s->build == build_processes)
@@ -89,16 +93,21 @@ int report__open(struct report *r, const char *path, const struct report_opts *o
 
 	memset(r, 0, sizeof(*r));
 	loads__init(&r->loads);
+	stack_table__init(&r->stacks);
 	r->o = *o;
 	rc = inspection__open(&r->in, path, err);
 	if (rc)
 		return rc;
-	rc = model__new(r->in.tab, &o->model, &r->m);
+	for (size_t i = 0; i < o->nsections; i++)
+		section__needs(o->sections[i], r->in.meta->stacks, &r->o.model);
+	rc = model__new(r->in.tab, &r->o.model, &r->m);
 	if (rc)
 		return err_set(err, rc, "%s: out of memory", path);
 	rc = inspection__read_model(&r->in, r->m, err);
 	if (!rc)
 		rc = read_device(r, err);
+	if (!rc)
+		rc = leaks__read(r, err);
 	if (!rc)
 		rc = inspection__check_filter(&r->in, r->m, err);
 	if (rc)
@@ -112,6 +121,7 @@ void report__close(struct report *r)
 	device__free(r->dev);
 	collectives__free(r->coll);
 	loads__clear(&r->loads);
+	stack_table__clear(&r->stacks);
 	inspection__close(&r->in); /* its join stands on the model */
 	model__free(r->m);
 }

@@ -97,7 +97,8 @@ struct report {
 	struct ledger ledger;
 	struct device *dev; /* what ran; NULL: no device observer in the capture (in.join) */
 	struct loads loads;
-	struct collectives *coll; /* NULL: no kernel of NCCL */
+	struct stack_table stacks; /* of what was never freed */
+	struct collectives *coll;  /* NULL: no kernel of NCCL */
 };
 
 /* Opens and reads the whole capture. What fails leaves it so that report__close() is right. */

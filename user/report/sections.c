@@ -4,6 +4,7 @@
 
 #include "inspect/cost.h"
 #include "report/coll_rows.h"
+#include "report/more.h"
 #include "report/report.h"
 
 #define TALLY(done_key, done_head, done_meaning)                                                             \
@@ -232,7 +233,8 @@ const struct section report_host_sections[] = {
 const struct section *report_section_at(size_t i)
 {
 	static const struct section *const lists[] = { report_device_sections, report_collective_sections,
-						       report_host_sections };
+						       report_host_sections, report_module_sections,
+						       report_memory_sections };
 
 	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
 		for (const struct section *s = lists[l]; s->name; s++)

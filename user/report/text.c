@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "inspect/readiness.h"
-#include "report/report.h"
+#include "report/more.h"
 #include "util/fmt.h"
 
 static void put_reasons(FILE *f, const char *label, const struct ledger_reason *list, unsigned n)
@@ -207,7 +207,7 @@ static const char *why_empty(const struct report *r, const struct section *s)
 {
 	bool threads = r->o.model.filter.ntids;
 
-	if (threads && (s->build == build_memory || s->build == build_frees))
+	if (threads && section__of_memory(s))
 		return "not shown for a choice of threads (memory belongs to processes)";
 	if (threads && (s->build == build_devices || s->build == build_streams || s->build == build_gaps))
 		return "not shown for a choice of threads (a device's time belongs to all of them)";
@@ -234,8 +234,8 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 		goto out;
 	}
 	fprintf(f, ": %s\n", s->population);
-	if (s->note)
-		fprintf(f, "  (%s)\n", s->note);
+	if (report__note(r, s))
+		fprintf(f, "  (%s)\n", report__note(r, s));
 	rc = rows__table(&rows, f, n, color);
 	if (rows.n > n)
 		fprintf(f, "  %s more (-n 0 shows all)\n", fmt_count(more, rows.n - n));
