@@ -161,6 +161,7 @@
 	GPUBPF_API("pool.create", "cuMemPoolCreate", "-", "pool:o props:p") \
 	GPUBPF_API("pool.destroy", "cuMemPoolDestroy", "-", "pool:h") \
 	GPUBPF_API("pool.trim", "cuMemPoolTrimTo", "-", "pool:h keep:z") \
+	GPUBPF_API("pool.attribute", "cuMemPoolGetAttribute", "-", "pool:h attr:u value:x") \
 	GPUBPF_API("alloc.virtual", "cuMemCreate", "-", "ptr:o bytes:z props:p flags:q") \
 	GPUBPF_API("free.virtual", "cuMemRelease", "-", "ptr:q") \
 	GPUBPF_API("reserve.virtual", "cuMemAddressReserve", "-", "ptr:o bytes:z align:z hint:d flags:q") \

@@ -39,7 +39,8 @@ static const struct opt report_opts_table[] = {
 	  .help = "Print only these sections, in this order. Of the device observer: observers, devices, kernels, "
 		  "kernel_names, gaps, device_copies, device_sets, graph_runs, streams, waits, module_loads, modules, "
 		  "timestamps, causality, orphans, external, nvtx, unified_memory, sessions. Of ranks: collectives, collective_ranks, collective_skews, collective_clocks. Of the host observer: processes, apis, threads, failures, "
-		  "launches, graphs, captures, copies, sets, memory, frees. Of both: cost." },
+		  "launches, graphs, captures, copies, sets, memory, frees. Of both: cost. Those of --modules and --memory are printed only "
+		  "where they are asked for." },
 	{ .name = "modules",
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct report_args, modules),
@@ -247,7 +248,7 @@ out:
 const struct verb verb_report = {
 	.name = "report",
 	.synopsis = "[OPTIONS] FILE",
-	.summary = "tables of calls, launches, copies and memory of a capture",
+	.summary = "tables of calls, launches, copies, memory and modules of a capture",
 	.text = "Reads a whole capture and prints its verdict first, then one table per section. Every count says "
 		"what it counts; a value that does not apply is \"-\", one that nobody observed is \"not measured\", "
 		"and neither is ever 0. Columns that hold nothing but zeros may be left out of the text, never out "
@@ -271,6 +272,16 @@ const struct verb verb_report = {
 		"cuKernelGetFunction, cuFuncGetName, cuKernelGetName). A handle that no such call named stays "
 		"`<unresolved 0x…>`: the recorder arrived after the modules were loaded. Kernels on the device have "
 		"the names that CUPTI gives.\n\n"
+		"--modules is about time of the host for code, which is in no kernel's duration: calls that load and link, looking functions "
+		"up, first launches, and the phases that CUPTI tells of (record --cupti overhead). A load call is shown with what it was "
+		"given; of PTX it is not in any record whether the driver compiled it or took it from its cache, so what is neither known "
+		"to be cached nor compiled is a count of its own. A kernel is followed to the call that loaded it by the handles; its first "
+		"launch, its lookup and the load (shared with other kernels) stand side by side.\n\n"
+		"--memory starts with what was watched: zero is known only of that. Sizes are those that the calls ask for, never what is "
+		"resident. What no recorded call freed is listed by size, or by stack where one was taken (record --stacks; "
+		"--stacks-every 1 takes all): at exit, where the process ended inside the capture. Frees are matched to allocations by "
+		"process and address, across threads and pools. How scattered a pool is comes from the addresses that it handed out; "
+		"what the driver keeps for it is known where the application asks for it.\n\n"
 		"Section cost is what gpubpf added to the calls that it recorded, measured where it recorded, and what of that nobody "
 		"measured.\n\n"
 		"In JSON a key that is absent does not apply; a value that was not observed is null, with "
@@ -280,9 +291,12 @@ const struct verb verb_report = {
 		"gpubpf report -s launches -n 0 --sort host_ns run.gpubpf\tevery launch key, most host time first\n"
 		"gpubpf report -s kernels -n 0 run.gpubpf\tevery kernel and shape, most GPU time first\n"
 		"gpubpf report -s devices -s gaps run.gpubpf\thow busy each device was, and what it waited for\n"
+		"gpubpf report --modules run.gpubpf\twhat loading code took, by phase, call, kernel and module\n"
+		"gpubpf report --memory -n 0 run.gpubpf\twhere memory was placed, its peaks, and what was not freed\n"
+		"gpubpf report --csv memory_live run.gpubpf\tlive memory over time, to be plotted\n"
 		"gpubpf report --threads -s threads run.gpubpf\tthe calls of each thread\n"
 		"gpubpf report --csv copies run.gpubpf\tcopies by direction as CSV\n"
-		"gpubpf report --json run.gpubpf\teverything, for programs\n",
+		"gpubpf report --json run.gpubpf\teverything but what --modules and --memory add, for programs\n",
 	.opts = report_opts_table,
 	.run = run,
 };

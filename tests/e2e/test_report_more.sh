@@ -47,7 +47,7 @@ memory_evidence()
 	printf '%s\n' 'lose cuMemAlloc_v2' 'lose cuMemAlloc_v2' 'cuInit 0' | make_scene lost
 	is lost memory_evidence 'select(.of == "allocation" and .kind == "device") | [.calls, .lost, .evidence]' '[[0,2,"none: the records were lost"]]'
 	printf '%s\n' alone arm 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' 'ran kernel 2000 1000' 'wait 9000' disarm | make_scene alone
-	is alone memory_evidence '.calls // .evidence' "$(jq -nc '[range(21) | "none: the host observer was left out"]')"
+	is alone memory_evidence '.calls // .evidence' "$(jq -nc '[range(22) | "none: the host observer was left out"]')"
 	alone=$("${report[@]}" --json --memory "$T/alone" | jq -c '[.sections | .memory, .leaks, .placement | .unmeasured]')
 	[ "$alone" = '[true,true,true]' ] || bad+=("alone: $alone")
 	# omitted, recorded zero and unmeasured, in one row
@@ -74,8 +74,9 @@ frees_and_pools()
 	is memory free_matches '[.frees, .thread, .allocated, .freed]' \
 		'[[1,"another","device","device"],[1,"another","pool","pool"],[1,"the same","pool","device"]]'
 	is memory frees 'select(.kind == "device") | [.calls, .matched, .unknown, .null, .failed]' '[[4,2,1,1,1]]'
-	is memory memory_pools 'select(.pool == "0x55") | [.allocated, .freed, .other_thread, .peak_bytes, .addresses_bytes, .spread, .stretches, .left, .holes, .holes_bytes, .largest_hole_bytes, .trims, .life, .reserved_bytes]' \
-		'[[4,1,1,16384,20480,1.25,2,3,2,57344,53248,1,"created",null]]'
+	is memory memory_pools 'select(.pool == "0x55") | [.allocated, .freed, .other_thread, .peak_bytes, .addresses_bytes, .spread, .stretches, .left, .holes, .holes_bytes, .largest_hole_bytes, .trims, .life, .reserved_bytes, .reserved_most_bytes, .used_bytes]' \
+		'[[4,1,1,16384,20480,1.25,2,3,2,57344,53248,1,"created",33554432,67108864,null]]'
+	is memory memory_pools 'select(.pool == "current") | [.reserved_bytes, .reserved_bytes_unmeasured]' '[[null,true]]'
 	is memory memory_pools 'select(.pool == "current") | [.freed, .other_call, .left, has("holes")]' '[[1,1,0,false]]'
 	result frees_across_threads_and_pools_R17 "${bad[@]}"
 }

@@ -129,10 +129,11 @@ static void export(const char *path, FILE *null)
 		struct tsink sink;
 		size_t texts;
 	} s = { .sink = { .row = look_at_row, .mixed = true } };
+	static const struct model_opts all = { .memory = true, .stacks = true, .modules = true };
 	struct err err = { 0 };
 	struct trace t;
 
-	if (trace__open(&t, path, &(struct model_opts){ 0 }, &err) == 0) {
+	if (trace__open(&t, path, &all, &err) == 0) {
 		if (tables__run(&t, &s.sink, NULL, NULL, &err))
 			abort();
 		export_profiles(&t, null);

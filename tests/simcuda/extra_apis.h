@@ -49,7 +49,6 @@
 	GPUBPF_API("memory", "cuPointerGetAttributes", "-", "count:u attributes:p data:p ptr:d") \
 	GPUBPF_API("memory", "cuPointerSetAttribute", "-", "value:p attribute:u ptr:d") \
 	GPUBPF_API("memory", "cuMemPoolSetAttribute", "-", "pool:h attribute:u value:p") \
-	GPUBPF_API("memory", "cuMemPoolGetAttribute", "-", "pool:h attribute:u value:p") \
 	GPUBPF_API("stream", "cuStreamIsCapturing", "- _ptsz", "stream:h status:p") \
 	GPUBPF_API("stream", "cuStreamGetCaptureInfo_v2", "- _ptsz", \
 		"stream:h status:p id:p graph:p deps:p count:p") \

@@ -61,6 +61,7 @@ T(strings_and_structs)
 	CHECK(COOKIE_BLOB_LEN(cookie_of("cuMemcpy2D_v2", 3)) == 128);
 	CHECK(COOKIE_BLOB_LEN(cookie_of("cuMemcpy3D_v2", 3)) == 200);
 	CHECK(COOKIE_BLOB_LEN(cookie_of("cuMemcpy3DPeer", 3)) == 200);
+	CHECK(COOKIE_BLOB(cookie_of("cuMemPoolGetAttribute", 3)) == COOKIE_BLOB_OUT);
 	CHECK(COOKIE_BLOB(cookie_of("cuModuleLoadData", 3)) == COOKIE_BLOB_MEM);
 	CHECK(COOKIE_BLOB_ARG(cookie_of("cuLibraryLoadData", 3)) == 1);
 	CHECK(COOKIE_BLOB_LEN(cookie_of("cuModuleLoadDataEx", 3)) == 8);

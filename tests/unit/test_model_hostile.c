@@ -56,12 +56,37 @@ static void random_task(void)
 	CHECK(model__add(fx.m, (struct gpubpf_rec *)&t) == 0);
 }
 
+static void memory_balances(void)
+{
+	const struct memory *m = fx.m->memory;
+	uint64_t left = 0, matched = 0, ended = 0;
+
+	for (int k = 0; k < MEM_KINDS; k++) {
+		ended += fx.m->allocs.row[k].exited.n + fx.m->allocs.row[k].live.n;
+		matched += fx.m->allocs.frees[k].matched;
+	}
+	for (size_t i = 0; i < m->left.n; i++)
+		left += ((const struct memory_left *)hmap__at(&m->left, i))->n;
+	for (size_t i = 0; i < m->matches.n; i++)
+		matched -= ((const struct memory_match *)hmap__at(&m->matches, i))->n;
+	CHECK(left == ended && matched == 0);
+	CHECK(m->points <= MEMORY_POINTS && m->point[m->points - 1].n == fx.m->allocs.total_live.n);
+	for (size_t i = 0; i < m->pools.n; i++) {
+		const struct memory_pool *p = hmap__at(&m->pools, i);
+
+		CHECK(p->freed + p->live <= p->n && p->nstretches <= MEMORY_STRETCHES);
+		for (uint32_t s = 0; s + 1 < p->nstretches; s++)
+			CHECK(p->stretches[s].to < p->stretches[s + 1].from);
+	}
+}
+
 T(records_of_any_content_are_taken)
 {
 	for (int round = 0; round < 20; round++) {
 		uint64_t calls = 0;
 
-		begin_with((struct model_opts){ .threads = true });
+		begin_with((struct model_opts){
+			.threads = true, .memory = true, .stacks = round % 2, .modules = true });
 		for (int i = 0; i < 20000; i++) {
 			if (rnd() % 200)
 				random_call();
@@ -83,6 +108,7 @@ T(records_of_any_content_are_taken)
 			CHECK(r->allocated.n ==
 			      r->freed.n + r->exited.n + r->lost_track.n + r->live.n + r->no_address.n);
 		}
+		memory_balances();
 		for (size_t i = 0; i < fx.m->launches.merged.n; i++)
 			CHECK(strlen(row_name(launch_row(i))) > 0);
 		end();

@@ -205,6 +205,7 @@ int memory__freed(struct memory *m, const struct alloc *n, const struct view *v)
 	}
 	x->n++;
 	x->bytes += n->bytes;
+	x->unsized += !n->sized;
 	return v->c->t_entry >= n->since ? hist__add(&x->life, v->c->t_entry - n->since) : 0;
 }
 
@@ -332,6 +333,31 @@ static int place(struct memory *m, const struct view *v, enum memory_op op)
 	return 0;
 }
 
+/* CUmemPool_attribute: RESERVED_MEM_CURRENT, RESERVED_MEM_HIGH, USED_MEM_CURRENT, USED_MEM_HIGH (cuda.h). */
+static void told(struct memory_pool *p, const struct view *v)
+{
+	uint64_t attr, value;
+	const void *blob;
+	size_t n;
+
+	blob = api_call_blob(v->c, &n);
+	if (!plan_arg(v->p, v->c, PLAN_ATTR, &attr) || attr < 5 || attr > 8 || !blob || n < sizeof(value) ||
+	    (v->c->flags & GPUBPF_CALL_BLOB_FAULT))
+		return;
+	memcpy(&value, blob, sizeof(value));
+	if (attr == 5) {
+		p->has_reserved = true;
+		p->reserved = value;
+	} else if (attr == 7) {
+		p->has_used = true;
+		p->used = value;
+	}
+	if (attr <= 6 && value > p->reserved_most)
+		p->reserved_most = value;
+	if (attr >= 7 && value > p->used_most)
+		p->used_most = value;
+}
+
 static int pool_call(struct memory *m, const struct view *v)
 {
 	const char *what = v->p->api->detail;
@@ -349,6 +375,8 @@ static int pool_call(struct memory *m, const struct view *v)
 	p->created |= strcmp(what, "create") == 0;
 	p->destroyed |= strcmp(what, "destroy") == 0;
 	p->trims += strcmp(what, "trim") == 0;
+	if (strcmp(what, "attribute") == 0)
+		told(p, v);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct memory_left {     /* never freed: live when its process ended, or when th
 
 struct memory_match {    /* frees that were matched to their allocations */
 	uint64_t key[2]; /* kind of the allocation, kind of the free; by another thread */
-	uint64_t n, bytes;
+	uint64_t n, bytes, unsized;
 	struct hist life; /* from the return of the one to the entry of the other */
 };
 
@@ -59,6 +59,9 @@ struct memory_pool {
 	uint64_t other_thread, other_call; /* of freed: by another thread; by a call that waits (cuMemFree) */
 	uint64_t live, live_bytes;
 	struct memory_peak peak;
+	/* What the driver told the application (cuMemPoolGetAttribute): the last word, and the most of all. */
+	bool has_reserved, has_used;
+	uint64_t reserved, reserved_most, used, used_most;
 	/* Of the addresses that were handed out: */
 	struct memory_stretch *stretches; /* in order, with gaps between them */
 	uint32_t nstretches;

@@ -21,7 +21,7 @@
 			R(PTR, "ptr") R(EXEC, "exec") R(MODULE, "module") R(LIBRARY, "library")              \
 				R(KERNEL, "kernel") R(EVENT, "event") R(POOL, "pool")                        \
 					R(ADVICE, "advice") R(DEVICE, "device") R(LOCATION, "location")       \
-						R(FLAGS, "flags")
+						R(FLAGS, "flags") R(ATTR, "attr")
 /* clang-format on */
 
 enum plan_role {

@@ -88,6 +88,7 @@ int build_memory_evidence(const struct report *r, struct rows *rows)
 		{ "place.attach", "attach", "managed" },
 		{ "pool.create", "create", "pool" },
 		{ "pool.trim", "trim", "pool" },
+		{ "pool.attribute", "ask", "pool" },
 		{ "pool.destroy", "destroy", "pool" },
 		{ "map.virtual", "map", "virtual" },
 	};
@@ -182,7 +183,7 @@ int build_free_matches(const struct report *r, struct rows *rows)
 			return -ENOMEM;
 		hist__quantile(&x->life, 0.5, &p50);
 		row__number(rows, x->n);
-		row__number(rows, x->bytes);
+		row__maybe(rows, x->unsized < x->n, true, x->bytes);
 		row__maybe(rows, x->life.n, true, p50);
 		row__maybe(rows, x->life.n, true, x->life.max);
 		if (row__text(rows, x->key[1] ? "another" : "the same") ||
@@ -245,7 +246,10 @@ int build_memory_pools(const struct report *r, struct rows *rows)
 		row__maybe(rows, p->measured, false, p->hole_bytes);
 		row__maybe(rows, p->measured, false, p->largest_hole);
 		row__number(rows, p->trims);
-		row__maybe(rows, false, true, 0);
+		row__maybe(rows, p->has_reserved, true, p->reserved);
+		row__maybe(rows, p->reserved_most, true, p->reserved_most);
+		row__maybe(rows, p->has_used, true, p->used);
+		row__maybe(rows, p->used_most, true, p->used_most);
 		if (pool_words(rows, p))
 			return -ENOMEM;
 	}

@@ -44,7 +44,7 @@ static const struct column live_columns[] = {
 	SINCE,
 	{ "changes", "CHANGES", UNIT_COUNT, "allocations and ends of allocations in this stretch of time", false },
 	{ "live", "LIVE", UNIT_COUNT, "live allocations at its end", false },
-	{ "live_bytes", "BYTES", UNIT_BYTES, "bytes of these", false },
+	{ "live_bytes", "BYTES", UNIT_BYTES, "bytes of those whose size is known", false },
 	{ "peak_bytes", "PEAK", UNIT_BYTES, "the most of live_bytes in it", false },
 	{ "device_bytes", "DEVICE", UNIT_BYTES, "of live_bytes: device and pitch", true },
 	{ "managed_bytes", "MANAGED", UNIT_BYTES, "of live_bytes: managed", true },
@@ -68,7 +68,7 @@ static const struct column leak_columns[] = {
 
 static const struct column match_columns[] = {
 	{ "frees", "FREES", UNIT_COUNT, "frees matched to an allocation of this capture, by process and address", false },
-	{ "bytes", "BYTES", UNIT_BYTES, "bytes of these", false },
+	{ "bytes", "BYTES", UNIT_BYTES, "bytes of those whose size is known", false },
 	{ "life_p50_ns", "LIFE P50", UNIT_NS, "median from the return of the allocation to the entry of the free, within 1 %", false },
 	{ "life_max_ns", "LIFE MAX", UNIT_NS, "longest", false },
 	{ "thread", "THREAD", UNIT_TEXT, "whether the thread that freed is the one that allocated", false },
@@ -93,7 +93,10 @@ static const struct column pool_columns[] = {
 	{ "holes_bytes", "HOLES BYTES", UNIT_BYTES, "bytes of these gaps: whose they are is not known", true },
 	{ "largest_hole_bytes", NULL, UNIT_BYTES, "the largest of these gaps", false },
 	{ "trims", "TRIMS", UNIT_COUNT, "calls of cuMemPoolTrimTo", true },
-	{ "reserved_bytes", NULL, UNIT_BYTES, "what the driver keeps for the pool: no recorded call says it", false },
+	{ "reserved_bytes", NULL, UNIT_BYTES, "what the driver kept for the pool when it last said so (cuMemPoolGetAttribute)", false },
+	{ "reserved_most_bytes", NULL, UNIT_BYTES, "the most that it said of this", false },
+	{ "used_bytes", NULL, UNIT_BYTES, "what of that was in use when it last said so", false },
+	{ "used_most_bytes", NULL, UNIT_BYTES, "the most that it said of this", false },
 	{ "life", "LIFE", UNIT_TEXT, "created, destroyed: in the capture", false },
 	PID,
 	{ "pool", "POOL", UNIT_TEXT, "handle; current: the current pool of the stream's device, which the call does not name", false },
@@ -126,7 +129,7 @@ const struct section report_memory_sections[] = {
 	{ "free_matches", "Frees and their allocations", "one row per kinds of both calls, and whether one thread made them; frees",
 	  NULL, match_columns, "frees", build_free_matches },
 	{ "memory_pools", "Pools", "one row per process and pool; allocations",
-	  "spread and holes are computed from addresses; what the driver keeps for a pool is in no recorded call", pool_columns,
+	  "spread and holes are computed from addresses; what the driver keeps for a pool is known where the application asks it", pool_columns,
 	  "allocated_bytes", build_memory_pools },
 	{ "placement", "Placement", "one row per process, operation, advice and location; calls", "from the arguments of the calls: where "
 	  "memory went is not in them", place_columns, "bytes", build_placement },
