@@ -50,7 +50,7 @@ static const struct opt report_opts_table[] = {
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct report_args, memory),
 	  .help = "Print where memory was placed, and what is known of it at all: sections memory_evidence, memory, memory_peaks, "
-		  "memory_live, leaks, frees, free_matches, memory_pools, placement, unified_memory. Goes with --modules and --section." },
+		  "memory_live, leaks, frees, free_matches, memory_pools, placement, device_memory, unified_memory. Goes with --modules and --section." },
 	{ .letter = 'n',
 	  .name = "limit",
 	  .type = OPT_UINT,

@@ -141,11 +141,40 @@ load_kernels()
 }
 load_kernels
 
+# The other observer's word on the same, also where the calls were not watched (R11).
+device_memory()
+{
+	local bad=()
+	printf '%s\n' alone arm 'refused 13 0' 'cuLaunchKernel 0x5000 1 1 1 32 1 1 0 0 0 0' 'seen launch' 'ran kernel 2000 1000' \
+		'ran memory 0 0 operation 1 of 3 bytes 4096' 'ran memory 10 0 operation 1 of 3 bytes 512' 'ran memory 20 0 operation 2 of 3 bytes 4096' \
+		'ran memory 30 0 operation 1 of 77 bytes 1' 'wait 9000' disarm | make_scene told
+	is told device_memory '[.operation, .memory, .records, .bytes]' '[["allocation","device",2,4608],["release","device",1,4096],["allocation","kind 77",1,1]]'
+	is modules device_memory . '"not asked for: record --cupti memory does"'
+	is memory device_memory . '"no device observer in this capture"'
+	result memory_by_the_device_observer_R5_R11 "${bad[@]}"
+}
+device_memory
+
+# Recorded: the first bytes of an image, from the process; memory that is left, with who asked for it.
+recorded()
+{
+	local bad=() image
+	sim_record live --stacks --stacks-every 1 -- "$B/tests/callers/fp" leak 3
+	is live.gpubpf leaks '[.allocations, .bytes, .each_bytes, .state, .kind, (.stack_unmeasured // (.stack | contains("main;leak") or contains("fp+0x")))]' \
+		'[[3,3003,null,"at exit","device",true]]'
+	sim_record image -- "$SIM/driver_demo"
+	image=$("${report[@]}" --json -s load_calls "$T/image.gpubpf" | jq -c '.sections.load_calls.rows | map([.api, .image])')
+	[ "$image" = '[["cuModuleLoadData","PTX"]]' ] || bad+=("image: $image")
+	is image.gpubpf load_kernels '.load_kernels' '[2,2]'
+	result recorded_images_and_leaks "${bad[@]}"
+}
+recorded
+
 presets()
 {
 	local bad=() all one
 	all=$("${report[@]}" --json --modules --memory "$T/memory" | jq -r '.sections | keys_unsorted | join(" ")')
-	[ "$all" = 'module_loads module_phases load_calls load_kernels modules memory_evidence memory memory_peaks memory_live leaks frees free_matches memory_pools placement unified_memory' ] || bad+=("$all")
+	[ "$all" = 'module_loads module_phases load_calls load_kernels modules memory_evidence memory memory_peaks memory_live leaks frees free_matches memory_pools placement device_memory unified_memory' ] || bad+=("$all")
 	one=$("${report[@]}" --json -s frees --memory "$T/memory" | jq -r '.sections | keys_unsorted | join(" ")')
 	[ "${one%% *}" = frees ] || bad+=("with --section: $one")
 	"${report[@]}" --json "$T/memory" | jq -e '.sections | has("leaks") | not' >/dev/null || bad+=('without being asked')

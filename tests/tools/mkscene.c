@@ -27,7 +27,7 @@
  *   name ID TEXT                          of a kernel
  *   module ID CRC BYTES NS                loaded, in so many ns; unload ID
  *   seen WORK [FROM TO]                   it saw the call before: launch, graph, copy, set, alloc or sync; since its entry
- *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set; overhead, with its kind), so long after its
+ *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set; memory; overhead, with its kind), so long after its
  *                                         entry, for NS
  *       stream S  device D  name ID  grid X  block X  cluster X  registers N  static B  dynamic B  bytes B
  *       copy K (enum gpubpf_copy_kind)  from K  to K (CUpti_ActivityMemoryKind)  peer D  graph G  node N

@@ -52,6 +52,12 @@ static void any_word(struct gpubpf_activity *a, const char *word, uint64_t v)
 {
 	if (a->kind == GPUBPF_ACTIVITY_OVERHEAD && strcmp(word, "kind") == 0) {
 		a->u.raw[0] = v;
+	} else if (a->kind == GPUBPF_ACTIVITY_MEMORY && strcmp(word, "bytes") == 0) {
+		a->u.raw[0] = v;
+	} else if (a->kind == GPUBPF_ACTIVITY_MEMORY && strcmp(word, "operation") == 0) {
+		a->u.raw[2] = v;
+	} else if (a->kind == GPUBPF_ACTIVITY_MEMORY && strcmp(word, "of") == 0) {
+		a->u.raw[3] = v;
 	} else if (strcmp(word, "stream") == 0) {
 		a->stream = (uint32_t)v;
 	} else if (strcmp(word, "device") == 0) {
@@ -79,6 +85,7 @@ static unsigned kind_word(const char *kind)
 	return strcmp(kind, "kernel") == 0     ? GPUBPF_ACTIVITY_KERNEL
 	       : strcmp(kind, "copy") == 0     ? GPUBPF_ACTIVITY_COPY
 	       : strcmp(kind, "overhead") == 0 ? GPUBPF_ACTIVITY_OVERHEAD
+	       : strcmp(kind, "memory") == 0   ? GPUBPF_ACTIVITY_MEMORY
 					       : GPUBPF_ACTIVITY_SET;
 }
 

@@ -13,6 +13,7 @@
  *   killed  the chain once, and SIGKILL
  *   exec    the chain, then the program anew as chain; or another one: exec N PROGRAM
  *   wait    the chain every 10 ms, N times
+ *   leak    N allocations that nobody frees, of 1000, 1001 … bytes
  */
 #include <cuda.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@
 int stack_a(int n);
 int stack_b(int n);
 int stack_c(int n);
+int leak(int n);
 int stack_outer(int n);
 int stack_down(int n);
 int mangled(int n) __asm__("_ZN5outer5innerEi");
@@ -161,6 +163,16 @@ static int made(int n)
 	return 0;
 }
 
+KEPT int leak(int n)
+{
+	CUdeviceptr p;
+	int r = 0;
+
+	for (int i = 0; i < n; i++)
+		r |= (int)cuMemAlloc(&p, 1000 + (size_t)i);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "chain";
@@ -177,6 +189,10 @@ int main(int argc, char **argv)
 		stray_call(n, no_frame);
 	} else if (!strcmp(mode, "deep")) {
 		stack_down(n);
+	} else if (!strcmp(mode, "leak")) {
+		CUcontext ctx;
+
+		return cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) || leak(n);
 	} else if (!strcmp(mode, "made")) {
 		return made(n);
 	} else if (!strcmp(mode, "thread")) {

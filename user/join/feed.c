@@ -249,6 +249,10 @@ static void fill_key(struct raw_key *k, const struct jproc *p, const struct gpub
 	case GPUBPF_ACTIVITY_SET:
 		to->src_kind = a->u.set.memory_kind;
 		return;
+	case GPUBPF_ACTIVITY_MEMORY:
+		to->copy_kind = a->u.raw[2] < 256 ? (uint8_t)a->u.raw[2] : 0;
+		to->src_kind = a->u.raw[3] < 256 ? (uint8_t)a->u.raw[3] : 0;
+		return;
 	default:
 		return;
 	}
@@ -295,6 +299,8 @@ static int add_aux(struct join *j, struct act *to, const struct gpubpf_activity 
 		to->aux = a->u.copy.bytes;
 	else if (a->kind == GPUBPF_ACTIVITY_SET)
 		to->aux = a->u.set.bytes;
+	else if (a->kind == GPUBPF_ACTIVITY_MEMORY)
+		to->aux = a->u.raw[0];
 	else if (a->kind == GPUBPF_ACTIVITY_OVERHEAD)
 		to->aux = overhead_index(a->u.raw[0]);
 	if (a->kind != GPUBPF_ACTIVITY_KERNEL ||

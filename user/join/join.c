@@ -60,6 +60,8 @@ void join__activity_brief(const struct join *j, size_t i, struct join_activity *
 				      .graph_node = n ? n->key[1] : 0 };
 	if (kind == GPUBPF_ACTIVITY_COPY || kind == GPUBPF_ACTIVITY_SET)
 		to->bytes = a->aux;
+	else if (kind == GPUBPF_ACTIVITY_MEMORY)
+		to->memory_bytes = a->aux;
 	else if (kind == GPUBPF_ACTIVITY_OVERHEAD)
 		to->overhead = (unsigned)a->aux;
 }

@@ -89,10 +89,16 @@ struct join_key { /* what stays the same from one execution to the next; number:
 	uint8_t cache_config;
 	uint16_t registers;
 	uint32_t static_shared, dynamic_shared, local_per_thread; /* bytes */
-	uint8_t copy_kind, src_kind, dst_kind;                    /* copy; src_kind also of a set */
+	/* copy; src_kind also of a set; of memory: copy_kind is enum join_memory_op, src_kind its kind */
+	uint8_t copy_kind, src_kind, dst_kind;
 	bool async, has_peer;
 	uint32_t src_device, dst_device;
 };
+
+enum join_memory_op {
+	JOIN_MEMORY_ALLOCATION = 1,
+	JOIN_MEMORY_RELEASE = 2
+}; /* CUpti_ActivityMemoryOperationType */
 
 struct join_lane { /* where it ran; number: join_activity.lane */
 	const struct join_session *session;
@@ -124,8 +130,9 @@ struct join_activity {
 	bool has_node; /* ran as a node of a graph */
 	uint32_t graph;
 	uint64_t graph_node;
-	uint64_t bytes;    /* copy, set */
-	unsigned overhead; /* overhead: enum join_overhead_kind, for join_overhead_name() */
+	uint64_t bytes;        /* copy, set */
+	uint64_t memory_bytes; /* memory: of what was allocated or released */
+	unsigned overhead;     /* overhead: enum join_overhead_kind, for join_overhead_name() */
 	bool has_queued, has_submitted;
 	uint64_t queued, submitted; /* as start */
 	bool has_shim_call;         /* JOINED, NO_HOST_CALL, OTHER_CALL, some AMBIGUOUS */

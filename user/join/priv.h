@@ -62,7 +62,7 @@ enum {
 struct act {
 	uint64_t start, end;
 	uint64_t
-		aux; /* copy, set: bytes; kernel: reference into join.latency; overhead: for join_overhead_name() */
+		aux; /* copy, set, memory: bytes; kernel: reference into join.latency; overhead: for join_overhead_name() */
 	uint32_t correlation;
 	uint32_t key, lane; /* numbers */
 	uint32_t node;      /* reference */

@@ -138,7 +138,6 @@ static int touch(struct memory_pool *p, uint64_t from, uint64_t to)
 				return -ENOMEM;
 			p->stretches = s;
 		}
-		end = lo;
 		memmove(&s[lo + 1], &s[lo], (p->nstretches - lo) * sizeof(*s));
 		p->nstretches++;
 	} else {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/procs.h"
+#include "report/more.h"
 #include "util/hmap.h"
 
 /* ---- Whether anybody looked ---- */
@@ -20,6 +21,8 @@ static const struct asked_for {
 	  "CUPTI refused records of external correlation" },
 	{ build_nvtx, GPUBPF_FACILITY_NVTX, "not asked for: record --cupti nvtx does",
 	  "CUPTI refused records of NVTX" },
+	{ build_device_memory, GPUBPF_FACILITY_MEMORY, "not asked for: record --cupti memory does",
+	  "CUPTI refused records of memory" },
 	{ build_unified, GPUBPF_FACILITY_UNIFIED, "not asked for: record --cupti unified-memory does",
 	  "the session ended before CUPTI could be asked for its counters" },
 };

@@ -194,6 +194,69 @@ int build_free_matches(const struct report *r, struct rows *rows)
 	return 0;
 }
 
+/* ---- The device observer's word ---- */
+
+struct told {
+	uint64_t key[2]; /* process; operation, kind */
+	const struct proc *proc;
+	uint64_t records, bytes;
+};
+
+static int told_row(struct rows *rows, const struct told *x)
+{
+	unsigned op = (unsigned)(x->key[1] >> 8), kind = (unsigned)x->key[1] & 0xff;
+	char number[32], of[32];
+
+	snprintf(number, sizeof(number), "operation %u", op);
+	snprintf(of, sizeof(of), "kind %u", kind);
+	if (rows__add(rows))
+		return -ENOMEM;
+	row__number(rows, x->records);
+	row__number(rows, x->bytes);
+	row__number(rows, x->proc->tgid);
+	if (row__text(rows, op == JOIN_MEMORY_ALLOCATION ? "allocation"
+			    : op == JOIN_MEMORY_RELEASE  ? "release"
+							 : number))
+		return -ENOMEM;
+	return row__text(rows, join_memory_name(kind) ? join_memory_name(kind) : of);
+}
+
+static int add_told(const struct report *r, struct hmap *told, size_t i)
+{
+	const struct join_key *key;
+	const struct proc *proc;
+	struct join_activity a;
+	struct told *x;
+
+	join__activity_brief(r->in.join, i, &a);
+	proc = join__lane(r->in.join, a.lane)->session->proc;
+	if (a.kind != GPUBPF_ACTIVITY_MEMORY || !proc->selected)
+		return 0;
+	key = join__key(r->in.join, a.key);
+	x = hmap__put(told, (uint64_t[2]){ (uintptr_t)proc, (uint64_t)key->copy_kind << 8 | key->src_kind });
+	if (!x)
+		return -ENOMEM;
+	x->proc = proc;
+	x->records++;
+	if (__builtin_add_overflow(x->bytes, a.memory_bytes, &x->bytes))
+		x->bytes = UINT64_MAX;
+	return 0;
+}
+
+int build_device_memory(const struct report *r, struct rows *rows)
+{
+	struct hmap told;
+	int rc = 0;
+
+	hmap__init(&told, sizeof(((struct told *)0)->key), sizeof(struct told));
+	for (size_t i = 0; !rc && !of_threads(r) && i < join__activities(r->in.join); i++)
+		rc = add_told(r, &told, i);
+	for (size_t i = 0; !rc && i < told.n; i++)
+		rc = told_row(rows, hmap__at(&told, i));
+	hmap__clear(&told);
+	return rc;
+}
+
 /* ---- Pools ---- */
 
 static uint64_t touched(const struct memory_pool *p)

@@ -117,6 +117,14 @@ static const struct column place_columns[] = {
 	{ "location", "LOCATION", UNIT_TEXT, "where to: device, host, a NUMA node of the host", false },
 	END };
 
+static const struct column device_memory_columns[] = {
+	{ "records", "RECORDS", UNIT_COUNT, "records of CUPTI's about memory: one per allocation and per release", false },
+	{ "bytes", "BYTES", UNIT_BYTES, "bytes of these, as CUPTI gives them", false },
+	PID,
+	{ "operation", "OPERATION", UNIT_TEXT, "allocation or release", false },
+	{ "memory", "MEMORY", UNIT_TEXT, "kind of memory by CUPTI (CUpti_ActivityMemoryKind)", false },
+	END };
+
 const struct section report_memory_sections[] = {
 	{ "memory_evidence", "Evidence of memory", "one row per kind and operation; calls made by the application",
 	  "zero is known only of what was watched", evidence_columns, NULL, build_memory_evidence },
@@ -133,13 +141,16 @@ const struct section report_memory_sections[] = {
 	  "allocated_bytes", build_memory_pools },
 	{ "placement", "Placement", "one row per process, operation, advice and location; calls", "from the arguments of the calls: where "
 	  "memory went is not in them", place_columns, "bytes", build_placement },
+	{ "device_memory", "Memory as CUPTI has it", "one row per process, operation and kind; records of CUPTI's",
+	  "asked for by record --cupti memory; allocated, not resident; where it disagrees with the calls, neither is chosen",
+	  device_memory_columns, "records", build_device_memory },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */
 
 const char *const report_memory_preset[] = {
-	"memory_evidence", "memory",       "memory_peaks", "memory_live",    "leaks", "frees",
-	"free_matches",    "memory_pools", "placement",    "unified_memory", NULL
+	"memory_evidence", "memory",       "memory_peaks", "memory_live",   "leaks",          "frees",
+	"free_matches",    "memory_pools", "placement",    "device_memory", "unified_memory", NULL,
 };
 
 static bool in_list(const struct section *list, const struct section *s)

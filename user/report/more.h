@@ -27,6 +27,7 @@ int build_memory_live(const struct report *r, struct rows *rows);
 int build_leaks(const struct report *r, struct rows *rows);
 int build_free_matches(const struct report *r, struct rows *rows);
 int build_memory_pools(const struct report *r, struct rows *rows);
+int build_device_memory(const struct report *r, struct rows *rows);
 int build_placement(const struct report *r, struct rows *rows);
 
 int build_module_phases(const struct report *r, struct rows *rows);

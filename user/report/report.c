@@ -64,6 +64,8 @@ const char *report__unobserved(const struct report *r, const struct section *s)
 		return cost_unknown(&r->in);
 	if (s->build == build_memory_evidence || s->build == build_module_phases)
 		return NULL; /* their rows say so */
+	if (s->build == build_device_memory)
+		return !r->in.join ? "no device observer in this capture" : extras_unobserved(r, s);
 	if (s->build != build_processes && (!section__of_device(s) || s->build == build_waits))
 		return r->in.host_left_out ? "host observer: left out" : NULL;
 	if (s->build == build_processes)
