@@ -38,6 +38,9 @@ struct inspection {
 	/* Set after inspection__open(): of a caller's own model, sees every call once. 0 or a negative errno. */
 	model_call_fn *tap;
 	void *tap_arg;
+	/* Likewise: the join keeps nothing and hands over what ran (join__stream()); the ledger is then the host's alone. */
+	int (*stream)(uint32_t key, uint32_t lane, const struct gpubpf_activity *a, void *arg);
+	void *stream_arg;
 };
 
 /* Zeroes *s, opens the capture. What fails leaves it so that inspection__close() is right. */

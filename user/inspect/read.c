@@ -65,6 +65,8 @@ static int begin_join(struct inspection *s, struct model *m)
 {
 	int r = join__new(m, &s->join);
 
+	if (!r && s->stream)
+		join__stream(s->join, s->stream, s->stream_arg);
 	if (!r && (!s->tap || m == s->own_model))
 		model__watch(m, join__call, s->join);
 	return r;
@@ -183,7 +185,7 @@ static int read_all(struct inspection *s, struct model *m, inspection_fn *fn, vo
 					       .footer = s->footer,
 					       .in_file = s->in_file,
 					       .nin_file = GPUBPF_API_MAX,
-					       .join = s->join },
+					       .join = s->stream ? NULL : s->join },
 		       &s->ledger);
 	return 0;
 }

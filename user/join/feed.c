@@ -116,7 +116,23 @@ static struct bthread *thread_of(struct join *j, const struct view *v)
 	return th;
 }
 
-static bool no_work(const struct view *v)
+void join__stream(struct join *j, join_stream_fn *fn, void *arg)
+{
+	j->stream = fn;
+	j->stream_arg = arg;
+}
+
+uint32_t join__stream_key(const struct join *j, uint32_t key)
+{
+	return ((struct key_entry *)hmap__at(&j->keys, key))->canonical;
+}
+
+size_t join__stream_keys(const struct join *j)
+{
+	return j->keys.n;
+}
+
+bool join_no_work(const struct view *v)
 {
 	uint64_t n;
 
@@ -133,7 +149,7 @@ int join__call(const struct view *v, void *join)
 	struct bthread *th;
 	struct bcall *b;
 
-	if (v->p->population >= JOIN_POPULATIONS)
+	if (v->p->population >= JOIN_POPULATIONS || j->stream)
 		return 0;
 	th = thread_of(j, v);
 	b = th ? vec__add(&j->bcalls) : NULL;
@@ -154,7 +170,7 @@ int join__call(const struct view *v, void *join)
 		b->info |= BCALL_CAPTURED;
 	if (c->depth)
 		b->info |= BCALL_NESTED;
-	if (v->p->population >= 2 && no_work(v))
+	if (v->p->population >= 2 && join_no_work(v))
 		b->info |= BCALL_NO_WORK;
 	return 0;
 }
@@ -167,6 +183,10 @@ static int on_call(struct join *j, struct session *s, const struct gpubpf_shim_c
 	struct sthread *th = j->last_sthread;
 	struct scall *c;
 
+	if (j->stream) {
+		s->pub.calls++;
+		return 0;
+	}
 	if (!th || th->key[0] != key[0] || th->key[1] != key[1]) {
 		size_t before = j->sthreads.n;
 
@@ -325,12 +345,18 @@ static int on_activity(struct join *j, struct jproc *p, struct session *s, const
 	struct act *a;
 	int rc;
 
+	if (j->stream && !is_execution(i->kind))
+		return 0;
 	if (extras_kind(i->kind))
 		return extras_item(j, s, i, arrived);
 	if (i->kind == GPUBPF_ACTIVITY_OVERHEAD)
 		overhead_add(j, i);
 	lane = lane_for(j, s, i);
 	key = key_for(j, p, i);
+	if (j->stream && lane && key) {
+		s->pub.activities++;
+		return j->stream(key->number, lane->number, i, j->stream_arg);
+	}
 	a = lane && key ? vec__add(&j->acts) : NULL;
 	if (!a)
 		return -ENOMEM;

@@ -35,6 +35,17 @@ enum { JOIN_POPULATIONS = 4 }; /* launches, graph launches, copies, sets */
 /* The model must outlive the join: its processes are the join's. 0 or -ENOMEM. */
 int join__new(struct model *m, struct join **out);
 int join__call(const struct view *v, void *join); /* a model_call_fn. 0 or -ENOMEM */
+/*
+ * For captures whose calls have no room: before the first record. What ran is handed over as it comes and neither it nor
+ * any call is kept; after join__finish() there are keys, names, lanes, sessions and counted losses, and no execution, call
+ * or tie between them. `key` is for join__stream_key(); times are those of the record, which nobody has judged.
+ */
+typedef int join_stream_fn(uint32_t key, uint32_t lane, const struct gpubpf_activity *a, void *arg);
+void join__stream(struct join *j, join_stream_fn *fn, void *arg);
+uint32_t join__stream_key(const struct join *j, uint32_t key); /* join_activity.key, once finished */
+size_t join__stream_keys(const struct join *j);
+/* A copy or set of nothing, for which nothing runs. */
+bool join_no_work(const struct view *v);
 /* Records other than calls; kinds that do not concern the join are passed. Any content is safe. 0 or -ENOMEM. */
 int join__record(struct join *j, const struct gpubpf_rec *rec);
 

@@ -207,6 +207,8 @@ struct join {
 	struct index_slot *index; /* by session and correlation id */
 	uint32_t index_mask;
 	struct join_totals totals;
+	join_stream_fn *stream; /* nothing is kept; NULL: everything is */
+	void *stream_arg;
 	/* what came last is what comes next */
 	struct bthread *recent[256];
 	struct session *last_session;
