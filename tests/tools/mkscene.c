@@ -17,6 +17,7 @@
  *   one-gpu                               the machine has so many
  *   wall NS [ERROR [UTC]]                 a clock pair: the wall clock shows this now, give or take; so far it is off UTC at most
  *   machine HOST BOOT                     where it was recorded
+ *   fact GROUP NAME = VALUE               of the environment; a VALUE of "?": not known
  *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
  *
  * The device observer:
@@ -43,6 +44,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "made_place.h"
 #include "meta_apis.h"
 #include "ran_words.h"
 #include "spent.h"
@@ -392,36 +394,6 @@ static bool device_line(struct scene *s, const char *verb, char *text)
 	return true;
 }
 
-static void wall(struct scene *s, char *text)
-{
-	Gpubpf__ClockPair pair = GPUBPF__CLOCK_PAIR__INIT, *pairs[] = { &pair };
-	Gpubpf__Meta m = GPUBPF__META__INIT;
-
-	pair.monotonic_ns = s->now;
-	pair.has_realtime_ns = true;
-	pair.realtime_ns = strtoull(text, &text, 0);
-	pair.has_error_ns = *text != '\0';
-	pair.error_ns = strtoull(text, &text, 0);
-	pair.has_utc_error_ns = *text != '\0';
-	pair.utc_error_ns = strtoull(text, &text, 0);
-	m.n_clock = 1;
-	m.clock = pairs;
-	if (capture_writer__meta(s->w, &m, &s->err))
-		die(s, "meta");
-}
-
-static void machine(struct scene *s, char *text)
-{
-	Gpubpf__Host host = GPUBPF__HOST__INIT;
-	Gpubpf__Meta m = GPUBPF__META__INIT;
-
-	host.hostname = strsep(&text, " ");
-	host.boot_id = text;
-	m.host = &host;
-	if (capture_writer__meta(s->w, &m, &s->err))
-		die(s, "meta");
-}
-
 static void line(struct scene *s, char *text)
 {
 	char *verb = strsep(&text, " "), none[] = "";
@@ -474,10 +446,9 @@ static void line(struct scene *s, char *text)
 		s->now += n;
 	} else if (strcmp(verb, "one-gpu") == 0) {
 		s->one_gpu = true;
-	} else if (strcmp(verb, "wall") == 0) {
-		wall(s, text);
-	} else if (strcmp(verb, "machine") == 0) {
-		machine(s, text);
+	} else if (made_place(s->w, verb, text, s->now, &s->err)) {
+		if (s->err.msg[0])
+			die(s, "meta");
 	} else if (strcmp(verb, "alone") == 0) {
 		s->alone = true;
 	} else if (strcmp(verb, "attached") == 0) {

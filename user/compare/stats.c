@@ -57,6 +57,42 @@ int stats_blocks__add(struct stats_blocks *b, uint64_t v)
 	return 0;
 }
 
+int stats_blocks__append(struct stats_blocks *b, const struct stats_blocks *from)
+{
+	uint64_t size = from->size > b->size ? from->size : b->size, step;
+	uint64_t *sum;
+
+	if (!from->size)
+		return 0;
+	while ((b->n * b->size + from->n * from->size) / size > STATS_BLOCKS)
+		size *= 2;
+	sum = realloc(b->sum, STATS_BLOCKS * sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	b->sum = sum;
+	b->room = STATS_BLOCKS;
+	if (!b->size)
+		b->size = size;
+	while (b->size < size) {
+		if (b->n % 2) { /* half a block */
+			b->n--;
+			b->rest_n += b->size;
+			b->rest_sum += b->sum[b->n];
+		}
+		halve(b);
+	}
+	step = size / from->size;
+	for (uint32_t i = 0; i + step <= from->n && b->n < STATS_BLOCKS; i += (uint32_t)step) {
+		b->sum[b->n] = 0;
+		for (uint64_t k = 0; k < step; k++)
+			b->sum[b->n] += from->sum[i + k];
+		b->n++;
+	}
+	/* what is left of either is in no mean, and in no block that is to come */
+	b->rest_n = b->rest_sum = 0;
+	return 0;
+}
+
 double stats_blocks__mean(const struct stats_blocks *b, uint32_t i)
 {
 	return (double)b->sum[i] / (double)b->size;
@@ -241,4 +277,12 @@ const char *stats_finding_name(enum stats_finding f)
 					     "less" };
 
 	return names[f];
+}
+
+const char *stats_finding_text(enum stats_finding f)
+{
+	static const char *const texts[] = { "not compared", "no difference", "within noise", "more",
+					     "less" };
+
+	return texts[f];
 }

@@ -39,6 +39,8 @@ struct stats_blocks {
 	uint64_t rest_n, rest_sum; /* of the block that is not whole: in no mean */
 };
 int stats_blocks__add(struct stats_blocks *b, uint64_t v); /* 0 or -ENOMEM (then nothing changed) */
+/* What came behind it, as of another stream of values. The same errors. */
+int stats_blocks__append(struct stats_blocks *b, const struct stats_blocks *from);
 double stats_blocks__mean(const struct stats_blocks *b, uint32_t i);
 void stats_blocks__clear(struct stats_blocks *b);
 
@@ -81,6 +83,7 @@ enum stats_finding {
 /* p: corrected. */
 enum stats_finding stats_judge(const struct stats_result *r, double p, const struct stats_opts *o);
 const char *stats_finding_name(enum stats_finding f); /* "more", "within_noise" … */
+const char *stats_finding_text(enum stats_finding f); /* "more", "within noise" … */
 
 /*
  * The change that n blocks (or captures) per arm would show with opts.power, where their relative spread (standard

@@ -78,8 +78,8 @@ static json_t *row(const struct section *s, const struct cell *cells, unsigned c
 
 static json_t *columns_of(const struct section *s)
 {
-	static const char *const units[] = { "text", "count", "ns",   "bytes",       "id",
-					     "hex",  "share", "mean", "bytes_per_s", "value" };
+	static const char *const units[] = { "text",  "count", "ns",          "bytes", "id",   "hex",
+					     "share", "mean",  "bytes_per_s", "value", "ratio" };
 	json_t *o = json_object();
 
 	for (const struct column *c = s->columns; o && c->key; c++) {

@@ -46,6 +46,7 @@ enum unit {
 	UNIT_MEAN,  /* real: of a count */
 	UNIT_RATE,  /* bytes per second */
 	UNIT_VALUE, /* the application's own: only it knows of what */
+	UNIT_RATIO, /* real: B / A */
 };
 
 struct column {
@@ -108,6 +109,12 @@ void report__close(struct report *r);
 int report__rows(const struct report *r, const struct section *s, struct rows *rows);
 void rows__clear(struct rows *rows);
 unsigned section__columns(const struct section *s);
+
+/*
+ * By the column of this name: numbers fall, text rises; `size`: signed numbers by how far from zero they are. False: there
+ * is no such column, and nothing was done.
+ */
+bool rows__sort(struct rows *rows, const char *key, bool size);
 
 /* While building: a new row, then its cells from left to right. 0 or -ENOMEM. */
 int rows__add(struct rows *rows);

@@ -106,6 +106,7 @@ void rows__clear(struct rows *rows)
 
 struct order {
 	unsigned columns, by;
+	bool size; /* of signed numbers how far from zero they are */
 };
 
 /* Numbers fall, text rises, cells without a value come last; equal rows keep the order of their columns. */
@@ -126,20 +127,41 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 	return (a->number < b->number) - (a->number > b->number);
 }
 
+static uint64_t size_of(const struct cell *c)
+{
+	return c->kind == CELL_SIGNED && (int64_t)c->number < 0 ? -c->number : c->number;
+}
+
 static int compare_rows(const void *x, const void *y, void *arg)
 {
 	const struct cell *a = x, *b = y;
 	const struct order *o = arg;
 	int c = compare_cells(&a[o->by], &b[o->by]);
 
+	if (o->size && a[o->by].kind == CELL_SIGNED && b[o->by].kind == CELL_SIGNED)
+		c = (size_of(&a[o->by]) < size_of(&b[o->by])) - (size_of(&a[o->by]) > size_of(&b[o->by]));
+
 	for (unsigned i = 0; !c && i < o->columns; i++)
 		c = compare_cells(&a[i], &b[i]);
 	return c;
 }
 
+bool rows__sort(struct rows *rows, const char *key, bool size)
+{
+	const struct section *s = rows->section;
+	struct order o = { .columns = section__columns(s), .size = size };
+
+	while (key && o.by < o.columns && strcmp(s->columns[o.by].key, key) != 0)
+		o.by++;
+	if (!key || o.by == o.columns)
+		return false;
+	if (rows->n)
+		qsort_r(rows->cells, rows->n, o.columns * sizeof(struct cell), compare_rows, &o);
+	return true;
+}
+
 int report__rows(const struct report *r, const struct section *s, struct rows *rows)
 {
-	const char *names[2] = { r->o.sort, s->sort };
 	int rc;
 
 	memset(rows, 0, sizeof(*rows));
@@ -147,16 +169,7 @@ int report__rows(const struct report *r, const struct section *s, struct rows *r
 	rc = report__unobserved(r, s) ? 0 : s->build(r, rows);
 	if (rc)
 		return rc;
-	for (int i = 0; i < 2; i++) {
-		struct order o = { .columns = section__columns(s) };
-
-		while (names[i] && o.by < o.columns && strcmp(s->columns[o.by].key, names[i]) != 0)
-			o.by++;
-		if (!names[i] || o.by == o.columns)
-			continue;
-		if (rows->n)
-			qsort_r(rows->cells, rows->n, o.columns * sizeof(struct cell), compare_rows, &o);
-		return 0;
-	}
+	if (!rows__sort(rows, r->o.sort, false))
+		rows__sort(rows, s->sort, false);
 	return 0;
 }

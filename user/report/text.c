@@ -118,7 +118,19 @@ static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
 	if (c->kind == CELL_REAL) {
 		if (unit == UNIT_SHARE)
 			return fmt_percent(buf, c->real);
-		snprintf(buf, FMT_NUM, unit == UNIT_VALUE ? "%.6g" : "%.2f", c->real);
+		snprintf(buf, FMT_NUM,
+			 unit == UNIT_VALUE   ? "%.6g"
+			 : unit == UNIT_RATIO ? "%.3f"
+					      : "%.2f",
+			 c->real);
+		return buf;
+	}
+	if (c->kind == CELL_SIGNED && unit == UNIT_NS) {
+		bool less = (int64_t)c->number < 0;
+		char ns[FMT_NUM];
+
+		fmt_ns(ns, less ? -c->number : c->number);
+		snprintf(buf, FMT_NUM, "%s%.30s", less ? "-" : c->number ? "+" : "", ns);
 		return buf;
 	}
 	if (c->kind == CELL_SIGNED) {
