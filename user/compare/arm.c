@@ -332,6 +332,14 @@ static int check_counts(struct reading *r)
 			return -ENOMEM;
 		return 0;
 	}
+	for (unsigned k = GPUBPF_ACTIVITY_KERNEL; k <= GPUBPF_ACTIVITY_SET; k++) {
+		const char *why = join_times_reason((enum gpubpf_activity_kind)k, &t->times[k]);
+
+		if (why && asprintf(&r->d->incomplete,
+				    "incomplete: %s: of %" PRIu64 " records %" PRIu64 " have times", why,
+				    t->times[k].records, t->times[k].by[JOIN_TIME_VALID]) >= 0)
+			return 0;
+	}
 	for (unsigned i = 0; i < JOIN_LOSSES; i++)
 		if (t->loss[i] &&
 		    asprintf(&r->d->incomplete, "incomplete: the device observer lost: %s, %" PRIu64,

@@ -29,7 +29,17 @@ int compare_reason(struct compare *c, const char *fmt, ...)
 	return 0;
 }
 
-/* Of an arm: NULL in *value where a capture of it does not know; "(differs)" where its captures do. */
+#define DIFFERS "(differs)"
+
+/* A kind of work that an arm has none of says nothing of the quality of its times: it appeared, or vanished. */
+static bool same_fact(const struct env_fact *f, const char *a, const char *b)
+{
+	if (!strcmp(a, b))
+		return true;
+	return !strncmp(f->name, "times of ", 9) && (!strcmp(a, "no record") || !strcmp(b, "no record"));
+}
+
+/* Of an arm: NULL in *value where a capture of it does not know; DIFFERS where its captures do. */
 static bool value_in(const struct compare *c, unsigned arm, const struct env_fact *f, const char **value)
 {
 	bool there = false, missing = false;
@@ -44,8 +54,8 @@ static bool value_in(const struct compare *c, unsigned arm, const struct env_fac
 		there |= g != NULL;
 		if (!g || !g->value)
 			missing = true;
-		else if (*value && strcmp(*value, g->value) != 0)
-			*value = "(differs)";
+		else if (*value && !same_fact(f, *value, g->value))
+			*value = DIFFERS;
 		else if (!*value)
 			*value = g->value;
 	}
@@ -76,12 +86,10 @@ int compare_facts(const struct compare *c, fact_fn *fn, void *arg)
 				continue;
 			value_in(c, 0, f, &a);
 			value_in(c, 1, f, &b);
-			s = f->per_run                  ? FACT_PER_RUN
-			    : !a || !b                  ? FACT_MISSING
-			    : strcmp(a, b) || *a == '(' ? FACT_UNEQUAL
-							: FACT_EQUAL;
-			if (s == FACT_UNEQUAL && !strcmp(a, b) && strcmp(a, "(differs)"))
-				s = FACT_EQUAL;
+			s = f->per_run                                   ? FACT_PER_RUN
+			    : !a || !b                                   ? FACT_MISSING
+			    : !strcmp(a, DIFFERS) || !same_fact(f, a, b) ? FACT_UNEQUAL
+									 : FACT_EQUAL;
 			rc = fn(f->group, f->name, a, b, s, arg);
 		}
 	}

@@ -337,6 +337,17 @@ static int add_aux(struct join *j, struct act *to, const struct gpubpf_activity 
 	return 0;
 }
 
+/* As far as it can be told of a record alone: its session is not settled yet. */
+static void count_streamed(struct join_times *t, const struct gpubpf_activity *a)
+{
+	enum join_time time = !a->start && !a->end ? JOIN_TIME_ZERO
+			      : a->end < a->start  ? JOIN_TIME_END_FIRST
+						   : JOIN_TIME_VALID;
+
+	t->records++;
+	t->by[time]++;
+}
+
 static int on_activity(struct join *j, struct jproc *p, struct session *s, const struct gpubpf_activity *i,
 		       uint64_t arrived)
 {
@@ -355,6 +366,7 @@ static int on_activity(struct join *j, struct jproc *p, struct session *s, const
 	key = key_for(j, p, i);
 	if (j->stream && lane && key) {
 		s->pub.activities++;
+		count_streamed(&j->totals.times[i->kind], i);
 		return j->stream(key->number, lane->number, i, j->stream_arg);
 	}
 	a = lane && key ? vec__add(&j->acts) : NULL;
