@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include "compare/compare.h"
 #include "util/err.h"
 #include "util/opts.h"
-#include "util/progress.h"
 
 #define SECTIONS_MAX 16
 #define DEFAULT_LIMIT 15
@@ -20,6 +18,7 @@ struct diff_args {
 	const char *csv;
 	unsigned long long limit, join_limit;
 	double floor;
+	enum compare_order order;
 	struct opt_list sections;
 };
 
@@ -34,6 +33,16 @@ static int parse_floor(const char *arg, void *dst, struct err *err)
 		return err_set(err, -EINVAL, "'%s' is no percentage: give a number such as 1 or 0.5", arg);
 	/* the library takes 0 for its default */
 	*(double *)dst = v > 0 ? v / 100 : 1e-12;
+	return 0;
+}
+
+static int parse_order(const char *arg, void *dst, struct err *err)
+{
+	enum compare_order *order = dst;
+
+	if (arg && strcmp(arg, "lcs") != 0 && strcmp(arg, "quick") != 0)
+		return err_set(err, -EINVAL, "'%s' is neither quick nor lcs", arg);
+	*order = arg && !strcmp(arg, "lcs") ? COMPARE_ORDER_LCS : COMPARE_ORDER_QUICK;
 	return 0;
 }
 
@@ -54,7 +63,7 @@ static const struct opt diff_opts_table[] = {
 	  .arg = "NAME",
 	  .offset = offsetof(struct diff_args, sections),
 	  .help = "Print only these sections, in this order: arms, environment, moved, totals, kernels, names, transfers, "
-		  "launches, apis, memory, delays, times." },
+		  "launches, apis, memory, delays, times, order, order_places." },
 	{ .letter = 'n',
 	  .name = "limit",
 	  .type = OPT_UINT,
@@ -76,6 +85,13 @@ static const struct opt diff_opts_table[] = {
 	  .help = "Claim no difference that is not larger than this.",
 	  .has_default = 1,
 	  .default_text = "1" },
+	{ .name = "order",
+	  .type = OPT_CALL,
+	  .call = parse_order,
+	  .arg = "[=HOW]",
+	  .offset = offsetof(struct diff_args, order),
+	  .help = "Hold the order of what ran against each other, stream by stream: where it parts first (`quick`), or what both "
+		  "have in common as well (`lcs`: a longest common subsequence; given up after 20,000 differences)." },
 	{ .name = "join-limit",
 	  .type = OPT_SIZE,
 	  .arg = "BYTES",
@@ -163,13 +179,14 @@ static int read_all(struct run_state *s, int argc, char **argv, int first, int s
 {
 	const struct compare_opts o = { .stats = { .floor = s->args.floor },
 					.allow_cross = s->args.cross,
+					.order = s->args.order,
 					.join_bytes = s->args.join_limit };
 	int rc = compare__new(&o, &s->c);
 
 	for (int i = first; !rc && i < argc; i++)
 		rc = compare__add(s->c, i >= second, argv[i], err);
 	if (!rc)
-		rc = compare__finish(s->c, err);
+		rc = compare__finish(s->c);
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory") : rc;
 }
 
@@ -217,6 +234,8 @@ static int run(int argc, char **argv)
 		rc = prepare(&s, &err);
 	if (rc == 0)
 		rc = split(argc, rest, behind, &second, &err);
+	if (rc == 0 && s.args.order && argc - rest != 2)
+		rc = err_set(&err, -EINVAL, "--order holds one capture against one other");
 	if (rc < 0) {
 		status = cmd_failed(&err, rc == -ENOMEM ? 1 : 2);
 		goto out;
@@ -261,6 +280,7 @@ const struct verb verb_diff = {
 		"gpubpf diff a1.gpubpf a2.gpubpf a3.gpubpf -- b1.gpubpf b2.gpubpf b3.gpubpf\tseveral runs of each\n"
 		"gpubpf diff -s kernels -n 0 before.gpubpf after.gpubpf\tevery launch key\n"
 		"gpubpf diff --allow-cross-environment h100.gpubpf h200.gpubpf\tof two machines, labelled as not causal\n"
+		"gpubpf diff --order=lcs -s order,order_places before.gpubpf after.gpubpf\twhat runs in another order\n"
 		"gpubpf diff --csv kernels before.gpubpf after.gpubpf\tone table as CSV\n"
 		"gpubpf diff --json before.gpubpf after.gpubpf\teverything, for programs\n",
 	.opts = diff_opts_table,

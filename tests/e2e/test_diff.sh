@@ -276,6 +276,22 @@ diff_refuses()
 }
 diff_refuses
 
+diff_order()
+{
+	local bad=()
+	# b has its new kernel where a has the one that is gone, and ten more
+	is '[(x["state"], x["same"], x["length_a"], x["length_b"], x["first_a"], x["first_b"]) for x in s("order")]' 		"[('differ', 1, 220, 230, 'gone 8x1x1 128x1x1', 'new 8x1x1 128x1x1')]" --order a b
+	is '[("common" in x) for x in s("order")], "order_places" in d["sections"]' '([False], False)' --order=quick a b
+	is '[(x["common"], x["only_a"], x["only_b"], x["places"]) for x in s("order")]' '[(200, 20, 30, 30)]' --order=lcs a b
+	is '[(x["at_a"], x["at_b"], x["only_a"], x["only_b"]) for x in s("order_places")][-1]' '(50, 59, 0, 1)' --join-limit 1 --order=lcs a b
+	is '[(x["state"], x["same"]) for x in s("order")]' "[('equal', 220)]" --order=lcs a a
+	is '"order" in d["sections"]' False a b
+	"$GPUBPF" diff --order a1 a2 -- b1 b2 >/dev/null 2>err && bad+=('of several captures')
+	has err 'holds one capture against one other'
+	result diff_order_finds_the_first_divergence_and_what_is_common "${bad[@]}"
+}
+diff_order
+
 same diff_golden_text diff.txt a b
 same diff_golden_several diff-opposite.txt -s kernels -s names shapes-a shapes-b
 same diff_golden_csv_R31 diff-kernels.csv --csv kernels a b

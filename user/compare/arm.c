@@ -11,6 +11,7 @@
 struct entry { /* something that ran, by key as it came */
 	uint32_t key
 		[2]; /* the join's key, while streaming before it is finished; 1 + number of the device, 0: all */
+	uint32_t number, item;
 	struct series s;
 };
 
@@ -130,7 +131,7 @@ static int count_population(struct reading *r, unsigned kind, bool node, bool ti
 }
 
 struct ran_item {
-	uint32_t key, device;
+	uint32_t key, device, lane;
 	unsigned kind;
 	bool node, timed;
 	uint64_t ns, bytes;
@@ -142,9 +143,16 @@ static int on_ran(struct reading *r, const struct ran_item *a)
 	struct entry *e = r->last;
 	int rc;
 
-	if (!e || e->key[0] != key[0] || e->key[1] != key[1])
+	if (!e || e->key[0] != key[0] || e->key[1] != key[1]) {
+		size_t before = r->entries.n;
+
 		e = r->last = hmap__put(&r->entries, key);
-	if (!e)
+		if (!e)
+			return -ENOMEM;
+		if (r->entries.n != before)
+			e->number = (uint32_t)before;
+	}
+	if (r->c->o.order && order__add(&r->d->order, join__lane(r->in.join, a->lane), a->lane, e->number))
 		return -ENOMEM;
 	e->s.n++;
 	e->s.has_n = true;
@@ -165,12 +173,12 @@ static int on_stream(uint32_t key, uint32_t lane, const struct gpubpf_activity *
 	bool timed = (a->start || a->end) && a->end >= a->start;
 	struct ran_item item = { .key = key,
 				 .device = a->device,
+				 .lane = lane,
 				 .kind = a->kind,
 				 .node = (a->flags & GPUBPF_ACTIVITY_HAS_NODE) != 0,
 				 .timed = timed,
 				 .ns = timed ? a->end - a->start : 0 };
 
-	(void)lane;
 	if (a->kind == GPUBPF_ACTIVITY_COPY)
 		item.bytes = a->u.copy.bytes;
 	else if (a->kind == GPUBPF_ACTIVITY_SET)
@@ -182,6 +190,7 @@ static int on_joined(struct reading *r, const struct join_activity *a)
 {
 	bool timed = a->time == JOIN_TIME_VALID || (a->time == JOIN_TIME_UNANCHORED && a->end >= a->start);
 	struct ran_item item = { .key = a->key,
+				 .lane = a->lane,
 				 .device = join__lane(r->in.join, a->lane)->device,
 				 .kind = a->kind,
 				 .node = a->has_node,
@@ -242,6 +251,19 @@ static int key_of(struct reading *r, const struct entry *e, struct item_key *to)
 	}
 }
 
+static int keep_order(struct reading *r)
+{
+	uint32_t *item_of = malloc((r->entries.n + 1) * sizeof(*item_of));
+
+	if (!item_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->entries.n; i++)
+		item_of[i] = ((struct entry *)hmap__at(&r->entries, i))->item;
+	order__finish(&r->d->order, item_of);
+	free(item_of);
+	return 0;
+}
+
 static int keep_entries(struct reading *r)
 {
 	struct item_key key;
@@ -255,6 +277,7 @@ static int keep_entries(struct reading *r)
 		s = rc ? NULL : compare_series(r->c, &key);
 		if (!s)
 			return -ENOMEM;
+		e->item = ((struct item *)hmap__get(&r->c->items, &key))->number;
 		if (s->n) { /* two processes know it by ids of their own */
 			rc = series__append(s, &e->s);
 			continue;
@@ -262,7 +285,7 @@ static int keep_entries(struct reading *r)
 		*s = e->s;
 		memset(&e->s, 0, sizeof(e->s));
 	}
-	return rc;
+	return !rc && r->c->o.order ? keep_order(r) : rc;
 }
 
 /* ---- Numbers of the whole capture ---- */
@@ -420,6 +443,7 @@ static int begin(struct reading *r)
 		if (!r->population[p])
 			return -ENOMEM;
 	}
+	order__begin(&r->d->order);
 	r->by_device = several_kinds(r->in.meta);
 	if (r->in.status->plain_bytes > r->c->o.join_bytes) {
 		r->in.stream = on_stream;

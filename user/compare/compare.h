@@ -33,9 +33,16 @@ struct err;
 #define COMPARE_JOIN_BYTES (UINT64_C(512) << 20)
 #define COMPARE_CAPTURES 64 /* per arm, at most */
 
+enum compare_order { COMPARE_ORDER_NONE = 0, COMPARE_ORDER_QUICK, COMPARE_ORDER_LCS };
+
 struct compare_opts {
 	struct stats_opts stats;
-	bool allow_cross;    /* show differences across environments, labelled as not causal */
+	bool allow_cross; /* show differences across environments, labelled as not causal */
+	/*
+	 * Hold the order of what ran against each other, by stream: where it parts first, or a longest common subsequence of
+	 * launch keys as well (lcs.h). Of one capture per arm; costs 4 bytes per execution.
+	 */
+	enum compare_order order;
 	uint64_t join_bytes; /* records of a capture, plain, up to which it is joined */
 };
 
@@ -50,8 +57,8 @@ enum compare_verdict {
 int compare__new(const struct compare_opts *o, struct compare **out); /* 0 or -ENOMEM */
 /* Reads a capture into arm 0 (A) or 1 (B). 0 or a negative errno with a message. */
 int compare__add(struct compare *c, unsigned arm, const char *path, struct err *err);
-/* After the last one: tests and verdict. -EINVAL with a message: an arm has no capture. */
-int compare__finish(struct compare *c, struct err *err);
+/* After the last one: tests and verdict. 0 or -ENOMEM. */
+int compare__finish(struct compare *c);
 void compare__free(struct compare *c); /* NULL is fine */
 
 enum compare_verdict compare__verdict(const struct compare *c);

@@ -62,11 +62,13 @@ const char *compare_text_of(const struct compare *c, uint32_t number)
 
 struct series *compare_series(struct compare *c, const struct item_key *key)
 {
+	size_t at = c->n - 1, before = c->items.n;
 	struct item *it = hmap__put(&c->items, key);
-	size_t at = c->n - 1;
 
 	if (!it)
 		return NULL;
+	if (c->items.n != before)
+		it->number = (uint32_t)before;
 	if (at >= it->room) {
 		struct series **of = realloc(it->of, (at + 1) * sizeof(struct series *));
 
@@ -241,6 +243,7 @@ static void free_digest(struct digest *d)
 	free(d->boot);
 	free(d->incomplete);
 	environment__free(d->env);
+	order__clear(&d->order);
 }
 
 static void free_text(void *text)
@@ -282,6 +285,9 @@ void compare__free(struct compare *c)
 		free_digest(&c->d[i]);
 	for (size_t i = 0; i < c->nreasons; i++)
 		free(c->reason[i]);
+	for (size_t i = 0; i < c->nlanes; i++)
+		free(c->lane[i].hunk);
+	free(c->lane);
 	tdestroy(c->texts, free_text);
 	free(c->text);
 	free(c->reason);
@@ -289,13 +295,13 @@ void compare__free(struct compare *c)
 	free(c);
 }
 
-int compare__finish(struct compare *c, struct err *err)
+int compare__finish(struct compare *c)
 {
-	int rc;
+	int rc = compare_test(c);
 
-	(void)err;
-	rc = compare_test(c);
-	return rc ? rc : compare_judge(c);
+	if (!rc)
+		rc = compare_judge(c);
+	return !rc && c->o.order ? compare_order(c) : rc;
 }
 
 enum compare_verdict compare__verdict(const struct compare *c)

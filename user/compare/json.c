@@ -94,7 +94,8 @@ int compare_json(const struct compare *c, const struct section *const *sections,
 		rc = put_summary(c, f);
 	fputs(",\n\"sections\":{", f);
 	for (size_t i = 0; !rc && (s = compare_section_at(sections, i)); i++)
-		rc = section(c, s, limit, f, !i);
+		if (sections || compare__asked(c, s))
+			rc = section(c, s, limit, f, !i);
 	fputs("}}\n", f);
 	return rc;
 }

@@ -44,12 +44,39 @@ struct series {
 
 struct item {
 	struct item_key key;
+	uint32_t number;
 	struct series **of; /* by capture; NULL: not in it */
 	size_t room;
 	bool there[2], tested;
 	struct stats_result r;
 	double p; /* corrected */
 	enum stats_finding finding;
+};
+
+struct order_lane {       /* a stream */
+	uint32_t process; /* 1 …: in the order of their first execution */
+	uint32_t device, context, stream;
+	uint32_t *
+		v; /* numbers of items, in the order of starts, or as the records came where nothing is joined */
+	size_t n, room;
+};
+
+struct order {
+	struct order_lane *lane;
+	size_t n;
+	struct hmap by_number, procs; /* while it is read */
+};
+
+struct order_hunk { /* of one place: so many are in A alone, so many in B */
+	size_t at_a, at_b, only_a, only_b;
+};
+
+struct order_result {                   /* a stream in both */
+	const struct order_lane *a, *b; /* NULL: not there */
+	size_t same;                    /* from the beginning on */
+	bool whole, gave_up;
+	size_t common, only_a, only_b, hunks;
+	struct order_hunk *hunk;
 };
 
 struct digest { /* a capture */
@@ -62,6 +89,7 @@ struct digest { /* a capture */
 	bool device_alone;   /* the host observer was left out */
 	uint64_t calls, records;
 	struct environment *env;
+	struct order order;
 };
 
 struct compare {
@@ -78,6 +106,8 @@ struct compare {
 	char **reason;
 	size_t nreasons;
 	size_t tests;
+	struct order_result *lane;
+	size_t nlanes;
 };
 
 /* items.c */
@@ -108,6 +138,16 @@ double side__ns(const struct side *s);
 bool side__spread(const struct side *s, double *spread);
 bool counts_differ(const struct side *a, const struct side *b);
 
+/* order.c */
+void order__begin(struct order *o);
+int order__add(struct order *o, const struct join_lane *lane, uint32_t number,
+	       uint32_t what); /* 0 or -ENOMEM */
+void order__finish(struct order *o, const uint32_t *item_of);
+void order__clear(struct order *o);
+int compare_order(struct compare *c);
+int build_order(const struct compare *c, struct rows *rows);
+int build_hunks(const struct compare *c, struct rows *rows);
+
 /* verdict.c */
 int compare_judge(struct compare *c);
 int compare_reason(struct compare *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -125,6 +165,7 @@ struct compare_summary {
 	bool timed[2];
 };
 int compare_summary(const struct compare *c, struct compare_summary *s);
+bool compare__asked(const struct compare *c, const struct section *s); /* false: of orders, without --order */
 const char *compare_words(const struct compare *c);
 const struct section *compare_section_at(const struct section *const *sections,
 					 size_t i); /* NULL behind the last */

@@ -370,6 +370,10 @@ static int build(const struct compare *c, const struct section *s, struct rows *
 		return build_moved(c, rows);
 	if (!strcmp(s->name, "names"))
 		return build_names(c, rows);
+	if (!strcmp(s->name, "order"))
+		return build_order(c, rows);
+	if (!strcmp(s->name, "order_places"))
+		return build_hunks(c, rows);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (!strcmp(tables[i].name, s->name)) {
 			int rc = build_items(c, &tables[i], rows);
@@ -393,6 +397,13 @@ int compare__rows(const struct compare *c, const struct section *s, struct rows 
 	return rc;
 }
 
+bool compare__asked(const struct compare *c, const struct section *s)
+{
+	if (!strcmp(s->name, "order_places"))
+		return c->o.order == COMPARE_ORDER_LCS;
+	return c->o.order || strcmp(s->name, "order") != 0;
+}
+
 const char *compare__withheld(const struct compare *c, const struct section *s)
 {
 	bool device = false, joined = true;
@@ -402,6 +413,9 @@ const char *compare__withheld(const struct compare *c, const struct section *s)
 	if (!compare__shows(c))
 		return "withheld: the environment is not known to be the same; --allow-cross-environment shows it, "
 		       "labelled as not causal";
+	if (!compare__asked(c, s))
+		return strcmp(s->name, "order") ? "not asked for: --order=lcs"
+						: "not asked for: --order, --order=lcs";
 	for (size_t i = 0; i < c->n; i++) {
 		device |= c->d[i].device;
 		joined &= c->d[i].joined || !c->d[i].device;

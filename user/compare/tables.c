@@ -169,6 +169,36 @@ static const struct column delay_columns[] = {
 	{ "what", "DELAY", UNIT_TEXT, "from the entry of a launch call to the start of its kernel; nodes of graphs are not in it", false },
 	END };
 
+#define STREAM                                                                                                      \
+	{ "process", "PROCESS", UNIT_ID, "1 …: processes in the order of their first execution", false },           \
+	{ "device", "DEVICE", UNIT_ID, "ordinal, as the process has it", false },                                   \
+	{ "context", NULL, UNIT_ID, "as CUPTI numbers it", false },                                                 \
+	{ "stream", "STREAM", UNIT_ID, "as CUPTI numbers it", false }
+
+static const struct column order_columns[] = {
+	{ "state", "STATE", UNIT_TEXT, "equal, differ; appeared or vanished: a stream of one capture alone", false },
+	{ "length_a", "RUNS A", UNIT_COUNT, "executions on this stream in A", false },
+	{ "length_b", "RUNS B", UNIT_COUNT, "executions on this stream in B", false },
+	{ "same", "SAME", UNIT_COUNT, "executions from the beginning on that are the same: the next one differs", false },
+	{ "common", "COMMON", UNIT_COUNT, "length of a longest common subsequence (--order=lcs); not measured: given up after 20,000 differences", false },
+	{ "only_a", "ONLY A", UNIT_COUNT, "executions that are not in it, of A", false },
+	{ "only_b", "ONLY B", UNIT_COUNT, "the same of B", false },
+	{ "places", "PLACES", UNIT_COUNT, "where they part", false },
+	STREAM,
+	{ "first_a", "FIRST IN A", UNIT_TEXT, "what A ran where they part first: name, grid and block", false },
+	{ "first_b", "FIRST IN B", UNIT_TEXT, "what B ran there", false },
+	END };
+
+static const struct column hunk_columns[] = {
+	{ "at_a", "AT A", UNIT_COUNT, "executions of the stream before it in A", false },
+	{ "at_b", "AT B", UNIT_COUNT, "executions of the stream before it in B", false },
+	{ "only_a", "ONLY A", UNIT_COUNT, "executions here that are in A alone", false },
+	{ "only_b", "ONLY B", UNIT_COUNT, "executions here that are in B alone", false },
+	STREAM,
+	{ "first_a", "FIRST IN A", UNIT_TEXT, "the first of those of A", false },
+	{ "first_b", "FIRST IN B", UNIT_TEXT, "the first of those of B", false },
+	END };
+
 const struct section compare_sections[] = {
 	{ "arms", "Captures", "one row per capture", NULL, arm_columns, NULL, NULL },
 	{ "environment", "Environment", "one row per fact that is not the same or not known; equal ones are in JSON and CSV", NULL, fact_columns, NULL, NULL },
@@ -182,6 +212,8 @@ const struct section compare_sections[] = {
 	{ "memory", "Memory", "one row per kind of memory; allocated, not resident", NULL, memory_columns, NULL, NULL },
 	{ "delays", "Launch delay", "all launches together", NULL, delay_columns, NULL, NULL },
 	{ "times", "Times of the whole capture", "one row per time, one number per capture: with one capture per arm there is no noise to hold it against", NULL, wall_columns, NULL, NULL },
+	{ "order", "Order", "one row per stream: kernels, copies and sets by launch key, in the order of their starts", "of captures that are not joined: as their records came", order_columns, NULL, NULL },
+	{ "order_places", "Where the orders part", "one row per place, up to 1,000 of a stream", NULL, hunk_columns, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */

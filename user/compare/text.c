@@ -68,6 +68,8 @@ int compare_text(const struct compare *c, const struct section *const *sections,
 		/* said once, by the head */
 		if (!sections && !compare__shows(c) && i > 1)
 			break;
+		if (!sections && !compare__asked(c, s))
+			continue;
 		rc = section(c, s, limit, sections != NULL, f, color);
 	}
 	if (!rc && !sections && !compare__shows(c))
