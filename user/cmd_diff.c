@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "compare/compare.h"
 #include "util/err.h"
+#include "util/file.h"
 #include "util/opts.h"
 
 #define SECTIONS_MAX 16
@@ -15,7 +16,7 @@
 
 struct diff_args {
 	int json, cross;
-	const char *csv;
+	const char *csv, *html;
 	unsigned long long limit, join_limit;
 	double floor;
 	enum compare_order order;
@@ -57,6 +58,11 @@ static const struct opt diff_opts_table[] = {
 	  .arg = "SECTION",
 	  .offset = offsetof(struct diff_args, csv),
 	  .help = "Print one section as CSV (RFC 4180), all of its columns." },
+	{ .name = "html",
+	  .type = OPT_STRING,
+	  .arg = "FILE",
+	  .offset = offsetof(struct diff_args, html),
+	  .help = "Write one page with all tables, which a click on a column sorts; it loads nothing." },
 	{ .letter = 's',
 	  .name = "section",
 	  .type = OPT_LIST,
@@ -190,10 +196,28 @@ static int read_all(struct run_state *s, int argc, char **argv, int first, int s
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory") : rc;
 }
 
+static int write_page(const struct run_state *s, struct err *err)
+{
+	char *page = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&page, &n);
+	int rc = f ? compare_html(s->c, f) : -ENOMEM;
+
+	if (f && fclose(f))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = file_write_all(s->args.html, page, n);
+	free(page);
+	return rc ? err_set(err, rc, "%s: %s", s->args.html, strerror(-rc)) : 0;
+}
+
 static int show(const struct run_state *s, struct err *err)
 {
 	const struct section *const *chosen = s->nsections ? s->sections : NULL;
 	int rc;
+
+	if (s->args.html && write_page(s, err))
+		return cmd_failed(err, 1);
 
 	if (s->args.csv) {
 		const char *withheld = compare__withheld(s->c, s->sections[0]);
@@ -282,6 +306,7 @@ const struct verb verb_diff = {
 		"gpubpf diff --allow-cross-environment h100.gpubpf h200.gpubpf\tof two machines, labelled as not causal\n"
 		"gpubpf diff --order=lcs -s order,order_places before.gpubpf after.gpubpf\twhat runs in another order\n"
 		"gpubpf diff --csv kernels before.gpubpf after.gpubpf\tone table as CSV\n"
+		"gpubpf diff --html diff.html before.gpubpf after.gpubpf\ta page too\n"
 		"gpubpf diff --json before.gpubpf after.gpubpf\teverything, for programs\n",
 	.opts = diff_opts_table,
 	.run = run,

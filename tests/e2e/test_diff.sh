@@ -292,6 +292,35 @@ diff_order()
 }
 diff_order
 
+diff_page()
+{
+	local bad=()
+	made '<i>&"x' k 64 20 10000 0
+	"$GPUBPF" diff --allow-cross-environment --order --html page.html a driver >/dev/null || bad+=("status $?")
+	python3 -IS - <<'P' || bad+=('the page')
+from html.parser import HTMLParser
+page = open("page.html").read()
+seen, rows, texts = [], 0, []
+class P(HTMLParser):
+    def handle_starttag(self, tag, attrs):
+        global rows
+        seen.append(tag)
+        rows += tag == "tr"
+        assert not any(k in ("src", "href") for k, _ in attrs)
+    def handle_data(self, d):
+        texts.append(d.strip())
+P().feed(page)
+assert rows > 20 and "Kernels (not causal)" in texts and "more (not causal)" in texts and "Order (not causal)" in texts
+assert "cross_environment" in page and len(page) < 100000
+P
+	"$GPUBPF" diff --html page.html a '<i>&"x' >/dev/null
+	grep -q '<i>' page.html && bad+=('a name is markup')
+	grep -q '&lt;i>&amp;&quot;x' page.html || bad+=('a name is lost')
+	"$GPUBPF" diff --html nowhere/page.html a b >/dev/null 2>err && bad+=('no folder')
+	result diff_page_has_the_tables_and_loads_nothing_R29 "${bad[@]}"
+}
+diff_page
+
 same diff_golden_text diff.txt a b
 same diff_golden_several diff-opposite.txt -s kernels -s names shapes-a shapes-b
 same diff_golden_csv_R31 diff-kernels.csv --csv kernels a b

@@ -165,6 +165,8 @@ struct compare_summary {
 	bool timed[2];
 };
 int compare_summary(const struct compare *c, struct compare_summary *s);
+const char *compare_label(const struct compare *c,
+			  const struct section *s); /* of a table: "", " (not causal)" … */
 bool compare__asked(const struct compare *c, const struct section *s); /* false: of orders, without --order */
 const char *compare_words(const struct compare *c);
 const struct section *compare_section_at(const struct section *const *sections,

@@ -23,6 +23,13 @@ static size_t news(const struct rows *rows)
 	return n;
 }
 
+const char *compare_label(const struct compare *c, const struct section *s)
+{
+	if (c->verdict == COMPARE_CONTROLLED || s == compare_sections || s == compare_sections + 1)
+		return "";
+	return c->verdict == COMPARE_INCONCLUSIVE ? " (inconclusive)" : " (not causal)";
+}
+
 static int section(const struct compare *c, const struct section *s, uint64_t limit, bool chosen, FILE *f,
 		   bool color)
 {
@@ -38,11 +45,7 @@ static int section(const struct compare *c, const struct section *s, uint64_t li
 	if (rc || (!n && !chosen && !withheld))
 		goto out;
 	fprintf(f, "\n%s%s%s%s: ", color ? "\033[1m" : "", s->title, color ? "\033[0m" : "",
-		compare__verdict(c) == COMPARE_CONTROLLED || s == compare_sections ||
-				s == compare_sections + 1
-			? ""
-		: compare__verdict(c) == COMPARE_INCONCLUSIVE ? " (inconclusive)"
-							      : " (not causal)");
+		compare_label(c, s));
 	if (!n) {
 		fprintf(f, "%s\n", withheld ? withheld : "none");
 		goto out;

@@ -130,6 +130,8 @@ int row__text(struct rows *rows, const char *text); /* NULL: nothing */
 /* p50 and p99 */
 void row__quantiles(struct rows *rows, const struct hist *h, bool unmeasured);
 
+/* As text has it, in buf[FMT_NUM] or the cell's own. */
+const char *cell__text(const struct cell *c, enum unit unit, char *buf);
 /* The first n rows (n ≤ rows->n) as a text table, as the members of a JSON object, as CSV with a header. 0 or -ENOMEM. */
 int rows__table(const struct rows *rows, FILE *f, size_t n, bool color);
 int rows__json(const struct rows *rows, FILE *f, size_t n);

@@ -107,7 +107,7 @@ void report_head_text(const struct report_head *h, FILE *f, bool color)
 	capture_line(h, f);
 }
 
-static const char *cell_text(const struct cell *c, enum unit unit, char *buf)
+const char *cell__text(const struct cell *c, enum unit unit, char *buf)
 {
 	if (c->kind == CELL_UNMEASURED)
 		return "not measured";
@@ -189,7 +189,7 @@ static int fill(struct fmt_table *t, const struct rows *rows, const unsigned *pi
 	}
 	for (size_t i = 0; !rc && i < n; i++)
 		for (unsigned p = 0; !rc && p < npick; p++)
-			rc = fmt_table__cell(t, cell_text(&rows->cells[i * columns + pick[p]],
+			rc = fmt_table__cell(t, cell__text(&rows->cells[i * columns + pick[p]],
 							  rows->section->columns[pick[p]].unit, buf));
 	return rc;
 }
