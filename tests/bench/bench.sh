@@ -106,6 +106,15 @@ for arm in '' --alone; do
 done
 
 echo
+echo "== diff of two captures of $3 calls, as many of the shim, as many executions"
+"$B/tests/tools/mkdevice" --calls "$3" "$T/both" >/dev/null
+for how in "" --order --order=lcs; do
+	/usr/bin/time -f "diff $how: %U s user, %S s system, %M KiB at most" \
+		"$GPUBPF" diff --allow-cross-environment $how "$T/both" "$T/both" >/dev/null
+done
+rm "$T/both"
+
+echo
 echo "== export of $3 rows: a third each calls, calls of the shim, executions"
 "$B/tests/tools/mkdevice" --calls "$(($3 / 3))" "$T/rows" >/dev/null
 for f in sqlite json jsonl; do

@@ -2,51 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scene for mkscene: kernels with planted durations, on a machine that is known in all that `gpubpf diff` asks for.
 
-diff_scene.py [--seed N] [--host NAME] [--boot ID] [--unknown-machine] [--fact 'GROUP NAME = VALUE'] [--vanish N]
-    [--call-ns N] [--bytes N] KERNEL GRID COUNT MEAN NOISE …
+diff_scene.py [--seed N] [--host NAME] [--boot ID] [--unknown-machine] [--facts FILE] [--fact 'GROUP NAME = VALUE']
+    [--vanish N] [--call-ns N] [--bytes N] KERNEL GRID COUNT MEAN NOISE …
 
 --vanish N: of each N-th launch of the first kernel there is no record of the device, and no counter knows why.
 """
 import argparse
 import random
 
-FACTS = """workload command = ./train --steps 100
-workload executable = /usr/bin/train
-workload executable build id = 0123456789abcdef
-workload container = none
-device MPS = not in use
-device clocks and power = told
-device GPUs = 1
-device GPU 0 name = NVIDIA H200
-device GPU 0 bus id = 0000:18:00.0
-device GPU 0 UUID = GPU-11111111-2222
-driver kernel module = 580.65.06
-driver libcuda version = 580.65.06
-driver libcuda build id = fedcba9876543210
+FACTS = """driver libcuda build id = fedcba9876543210
 driver driver version = 580.65.06
-driver CUDA driver version = 13.0
-runtime CUDA libraries = libcudart.so.13
-runtime CUPTI version = 130000
-runtime CUPTI file = /usr/lib/libcupti.so.13
-runtime shim version = 0.1.0
-runtime shim build id = 00
-host CPU model = made up
-host CPU governor = performance
-host kernel = 6.1
-host architecture = x86_64
-host CPUs = 8
-capture gpubpf version = 0.1.0
-capture entries only = no
-capture CUPTI kinds = kernel, copy, set
-capture of launches in a row, one measured in = 1
-timing clock of the device's times = CLOCK_MONOTONIC
-timing error of the device's times = bounded""".splitlines()
+device GPU 0 UUID = GPU-11111111-2222""".splitlines()
 
 p = argparse.ArgumentParser()
 p.add_argument("--seed", type=int, default=1)
 p.add_argument("--host", default="node1")
 p.add_argument("--boot", default="11112222")
 p.add_argument("--unknown-machine", action="store_true")
+p.add_argument("--facts", help="more of them, of a file")
 p.add_argument("--fact", action="append", default=[])
 p.add_argument("--vanish", type=int, default=0)
 p.add_argument("--call-ns", type=int, default=1000)
@@ -59,7 +32,8 @@ if not a.unknown_machine:
     print("machine", a.host, a.boot)
     print("fact host hostname =", a.host)
 facts = {f.split(" = ")[0]: f for f in FACTS}
-facts.update({f.split(" = ")[0]: f for f in a.fact})
+more = open(a.facts).read().splitlines() if a.facts else []
+facts.update({f.split(" = ")[0]: f for f in more + a.fact})
 for f in facts.values():
     print("fact", f)
 print("one-gpu\narm\nclock 40")

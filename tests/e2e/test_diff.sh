@@ -16,8 +16,14 @@ made() # NAME ARG…: a capture
 {
 	local name=$1
 	shift
-	python3 -IS "$make_pair" "$@" | make_scene "$name"
+	python3 -IS "$make_pair" --facts facts "$@" | make_scene "$name"
 }
+
+# Every fact that a scene lacks has a value, so that its machine is known in all that is asked for.
+: >facts
+made bare k 64 20 10000 0
+"$GPUBPF" diff --json -s environment bare bare |
+	jq -r '.sections.environment.rows[] | select(.state == "missing") | .group + " " + .name + " = made up"' >facts
 
 # is EXPRESSION VALUE ARG…: a Python expression over the JSON `d` of diff ARG…, s(name) a section's rows; adds to `bad`.
 is()
@@ -224,7 +230,10 @@ diff_absent_is_not_zero()
 		'(None, True, 2, False)' --allow-cross-environment host host
 	is 'd["sections"]["delays"]["unmeasured_because"][:12]' 'not measured' --join-limit 1 a b
 	is 'len(s("delays")), s("delays")[0]["count_a"]' '(1, 220)' a b
-	result diff_keeps_absent_zero_and_unmeasured_apart_R14 "${bad[@]}"
+	# R1: nothing is not healthy, and nothing differs from it
+	: | make_scene empty
+	is 'd["verdict"], s("arms")[1]["verdict"], s("arms")[1]["comparable"]' "('inconclusive', 'empty', 'no')" a empty
+	result diff_keeps_absent_zero_and_unmeasured_apart_R1_R14 "${bad[@]}"
 }
 diff_absent_is_not_zero
 
@@ -241,6 +250,23 @@ diff_streamed_is_the_same()
 	result diff_of_streamed_captures_is_the_same "${bad[@]}"
 }
 diff_streamed_is_the_same
+
+# Without the host observer nobody counts launches that left no record: the instrument is named, and what stands in for it.
+diff_names_the_missing_instrument()
+{
+	local bad=()
+	{ echo alone; python3 -IS "$make_pair" --facts facts k 64 20 10000 0; } | make_scene alone
+	"$GPUBPF" diff --allow-cross-environment alone alone >out
+	has out 'note: the host observer is missing in alone: a launch that left no record at all is not seen; `gpubpf gate -k NAME -t N`'
+	"$GPUBPF" diff a a | grep -q 'host observer is missing' && bad+=('it is not')
+	if "$GPUBPF" --help | grep -q '^ *gate '; then
+		"$GPUBPF" gate --help | grep -q -e '-k' && "$GPUBPF" gate --help | grep -q -e '-t' || bad+=('no such option of gate')
+	fi
+	"$GPUBPF" diff --help | grep -q -e --allow-cross-environment || bad+=('no such option')
+	"$GPUBPF" diff --help | grep -q -e --join-limit || bad+=('no such option')
+	result diff_names_the_missing_instrument_R3_R20 "${bad[@]}"
+}
+diff_names_the_missing_instrument
 
 diff_other_resources()
 {

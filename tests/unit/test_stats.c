@@ -73,6 +73,28 @@ T(blocks_keep_every_whole_block)
 	stats_blocks__clear(&b);
 }
 
+/* Streams of values behind each other: every mean is of whole blocks of one size, and all but what is no whole block is there. */
+T(blocks_are_appended)
+{
+	for (unsigned i = 0; i < 2000; i++) {
+		unsigned na = (unsigned)(uniform() * 400), nb = (unsigned)(uniform() * 3000);
+		struct stats_blocks a = { 0 }, b = { 0 };
+
+		for (unsigned k = 0; k < na; k++)
+			CHECK(stats_blocks__add(&a, 10) == 0);
+		for (unsigned k = 0; k < nb; k++)
+			CHECK(stats_blocks__add(&b, 10) == 0);
+		CHECK(stats_blocks__append(&a, &b) == 0);
+		CHECKF(a.n <= STATS_BLOCKS && a.n * a.size <= na + nb && a.n * a.size + 3 * a.size >= na + nb,
+		       "%u and %u: %u blocks of %lu", na, nb, a.n, (unsigned long)a.size);
+		for (uint32_t k = 0; k < a.n; k++)
+			CHECK(stats_blocks__mean(&a, k) == 10);
+		CHECK(stats_blocks__add(&a, 10) == 0);
+		stats_blocks__clear(&a);
+		stats_blocks__clear(&b);
+	}
+}
+
 static bool near(double v, double want, double by)
 {
 	return fabs(v - want) <= by;

@@ -40,9 +40,9 @@ static bool same_fact(const struct env_fact *f, const char *a, const char *b)
 }
 
 /* Of an arm: NULL in *value where a capture of it does not know; DIFFERS where its captures do. */
-static bool value_in(const struct compare *c, unsigned arm, const struct env_fact *f, const char **value)
+static void value_in(const struct compare *c, unsigned arm, const struct env_fact *f, const char **value)
 {
-	bool there = false, missing = false;
+	bool missing = false;
 
 	*value = NULL;
 	for (size_t i = 0; i < c->n; i++) {
@@ -51,7 +51,6 @@ static bool value_in(const struct compare *c, unsigned arm, const struct env_fac
 		if (c->d[i].arm != arm)
 			continue;
 		g = environment__find(c->d[i].env, f->group, f->name);
-		there |= g != NULL;
 		if (!g || !g->value)
 			missing = true;
 		else if (*value && !same_fact(f, *value, g->value))
@@ -61,7 +60,18 @@ static bool value_in(const struct compare *c, unsigned arm, const struct env_fac
 	}
 	if (missing)
 		*value = NULL;
-	return there;
+}
+
+/* In all captures that have it: what one of them does not vary is evidence. */
+static bool per_run(const struct compare *c, const struct env_fact *f)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct env_fact *g = environment__find(c->d[i].env, f->group, f->name);
+
+		if (g && !g->per_run)
+			return false;
+	}
+	return true;
 }
 
 static bool seen_before(const struct compare *c, size_t capture, const struct env_fact *f)
@@ -86,7 +96,7 @@ int compare_facts(const struct compare *c, fact_fn *fn, void *arg)
 				continue;
 			value_in(c, 0, f, &a);
 			value_in(c, 1, f, &b);
-			s = f->per_run                                   ? FACT_PER_RUN
+			s = per_run(c, f)                                ? FACT_PER_RUN
 			    : !a || !b                                   ? FACT_MISSING
 			    : !strcmp(a, DIFFERS) || !same_fact(f, a, b) ? FACT_UNEQUAL
 									 : FACT_EQUAL;
