@@ -396,11 +396,6 @@ static int judge(struct reading *r)
 	return check_counts(r);
 }
 
-static char *copy(const char *s)
-{
-	return s ? strdup(s) : NULL;
-}
-
 static int describe(struct reading *r)
 {
 	const Gpubpf__Meta *m = r->in.meta;
@@ -408,8 +403,8 @@ static int describe(struct reading *r)
 	FILE *f;
 	size_t n;
 
-	d->host = copy(m->host ? m->host->hostname : NULL);
-	d->boot = copy(m->host ? m->host->boot_id : NULL);
+	if (compare_place(m, &d->host, &d->boot))
+		return -ENOMEM;
 	f = open_memstream(&d->command, &n);
 	if (!f)
 		return -ENOMEM;

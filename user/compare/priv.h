@@ -149,6 +149,8 @@ int build_order(const struct compare *c, struct rows *rows);
 int build_hunks(const struct compare *c, struct rows *rows);
 
 /* verdict.c */
+/* Where a capture was recorded: of a merged one all its members' places. NULL: not known. To be freed. 0 or -ENOMEM. */
+int compare_place(const Gpubpf__Meta *m, char **host, char **boot);
 int compare_judge(struct compare *c);
 int compare_reason(struct compare *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 enum fact_state { FACT_EQUAL, FACT_UNEQUAL, FACT_MISSING, FACT_PER_RUN };

@@ -29,6 +29,46 @@ int compare_reason(struct compare *c, const char *fmt, ...)
 	return 0;
 }
 
+static int add_place(char **to, const char *s, bool *unknown)
+{
+	char *all;
+
+	*unknown |= !s;
+	if (!s)
+		return 0;
+	if (asprintf(&all, "%s%s%s", *to ? *to : "", *to ? ", " : "", s) < 0)
+		return -ENOMEM;
+	free(*to);
+	*to = all;
+	return 0;
+}
+
+int compare_place(const Gpubpf__Meta *m, char **host, char **boot)
+{
+	bool no_host = false, no_boot = false;
+
+	*host = *boot = NULL;
+	if (!m->n_member && m->host &&
+	    (add_place(host, m->host->hostname, &no_host) || add_place(boot, m->host->boot_id, &no_boot)))
+		return -ENOMEM;
+	for (size_t i = 0; i < m->n_member; i++) {
+		const Gpubpf__Host *h = m->member[i]->host;
+
+		if (add_place(host, h ? h->hostname : NULL, &no_host) ||
+		    add_place(boot, h ? h->boot_id : NULL, &no_boot))
+			return -ENOMEM;
+	}
+	if (no_host) {
+		free(*host);
+		*host = NULL;
+	}
+	if (no_boot) {
+		free(*boot);
+		*boot = NULL;
+	}
+	return 0;
+}
+
 #define DIFFERS "(differs)"
 
 /* A kind of work that an arm has none of says nothing of the quality of its times: it appeared, or vanished. */
