@@ -28,7 +28,9 @@ struct item_key { /* compares as bytes */
 		device; /* number of a text; 0: all devices of its capture are of one kind, or nobody knows */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t has_cluster, registers, static_shared, dynamic_shared, copy;
+	uint32_t zero;
 };
+_Static_assert(sizeof(struct item_key) % 8 == 0, "as hmap.h wants it");
 
 /* Of one thing in one capture. */
 struct series {
