@@ -310,10 +310,10 @@ def refused():
 
 
 def broken_off():
-    """FILE is a list of one name: its time stands, its content does not."""
+    """FILE is a list of one name: its time stands (or does not, where the kernel wrote it out), its content is another."""
     name = open(sys.argv[3]).read().strip()
     try:
-        wanted(name, ask(base + "ui/" + name)[0], "an answer that breaks off")
+        wanted(name, ask(base + "ui/" + name)[0], 410)
     except http.client.HTTPException:
         pass
 

@@ -58,23 +58,26 @@ static void count_stream(const struct trace *t, struct found *f, uint32_t lane)
 /* Executions come in the order of their starts. */
 static void look(const struct trace *t, const struct timeline_focus *o, struct found *f)
 {
-	struct trace_exec x;
+	struct join_activity a;
 
 	for (size_t i = 0; i < trace__execs(t); i++) {
-		trace__exec(t, i, &x);
-		if (x.a.kind != GPUBPF_ACTIVITY_KERNEL || strcmp(x.display, o->kernel) != 0)
+		const struct proc *p;
+
+		join__activity_brief(t->in.join, i, &a);
+		if (a.kind != GPUBPF_ACTIVITY_KERNEL || strcmp(t->key_display[a.key], o->kernel) != 0)
 			continue;
-		if (!x.lane->session->proc || !x.lane->session->proc->selected) {
+		p = join__lane(t->in.join, a.lane)->session->proc;
+		if (!p || !p->selected) {
 			f->not_asked++;
-		} else if (x.a.time != JOIN_TIME_VALID) {
+		} else if (a.time != JOIN_TIME_VALID) {
 			f->untimed++;
 		} else {
-			count_stream(t, f, x.a.lane);
+			count_stream(t, f, a.lane);
 			if (++f->n != (o->occurrence ? o->occurrence : 1))
 				continue;
 			f->index = i;
-			f->start = x.a.start;
-			f->end = x.a.end;
+			f->start = a.start;
+			f->end = a.end;
 		}
 	}
 }
