@@ -142,10 +142,10 @@ static int walk(struct serve_ui *ui, int fd, char *path, size_t used, unsigned d
 	struct dirent *e = NULL;
 	int rc = d ? 0 : depth > DEPTH_MAX ? -EFBIG : -errno;
 
-	while (!rc && (errno = 0, e = readdir(d)))
+	while (d && !rc && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			rc = add(ui, fd, e->d_name, path, used, depth);
-	if (!rc)
+	if (d && !rc)
 		rc = -errno;
 	if (d)
 		closedir(d);
