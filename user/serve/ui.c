@@ -15,6 +15,7 @@
 
 #include "util/crc32c.h"
 #include "util/err.h"
+#include "util/file.h"
 #include "util/fmt.h"
 
 #define FILES_MAX 4096
@@ -183,35 +184,16 @@ static int list(struct serve_ui *ui, struct err *err)
 static char *read_text(int dir, const char *name, size_t *n, int *rc)
 {
 	int fd = open_plain(dir, name, 0);
-	struct stat st;
-	char *text = NULL;
-	ssize_t got;
+	struct stat st = { 0 };
+	char *text = NULL, path[32];
 
-	*n = 0;
-	*rc = fd < 0 || fstat(fd, &st) ? -errno : 0;
-	if (!*rc && !S_ISREG(st.st_mode))
-		*rc = -EINVAL;
-	else if (!*rc && st.st_size > TEXT_MAX)
-		*rc = -EFBIG;
-	if (!*rc && !(text = malloc((size_t)st.st_size + 1)))
-		*rc = -ENOMEM;
-	while (!*rc && *n < (size_t)st.st_size) {
-		got = read(fd, text + *n, (size_t)st.st_size - *n);
-		if (!got)
-			break;
-		if (got > 0)
-			*n += (size_t)got;
-		else if (errno != EINTR)
-			*rc = -errno;
-	}
+	*rc = fd < 0 || fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!*rc)
+		*rc = file_read_all(path, TEXT_MAX, &text, n);
 	if (fd >= 0)
 		close(fd);
-	if (*rc) {
-		free(text);
-		return NULL;
-	}
-	text[*n] = '\0';
-	return text;
+	return *rc ? NULL : text;
 }
 
 static const char *word(const json_t *o, const char *name)
