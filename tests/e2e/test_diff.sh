@@ -237,20 +237,6 @@ diff_absent_is_not_zero()
 }
 diff_absent_is_not_zero
 
-# What streams says of the device is what the join says.
-diff_streamed_is_the_same()
-{
-	local bad=() section
-	for section in kernels names transfers totals apis; do
-		# but for p, which is corrected for all tests: there are more where delays are known
-		"$GPUBPF" diff --csv $section a b 2>/dev/null | sed 's/,[0-9.]*e-[0-9]*,/,p,/' >joined
-		"$GPUBPF" diff --join-limit 1 --csv $section a b 2>/dev/null | sed 's/,[0-9.]*e-[0-9]*,/,p,/' >streamed
-		cmp -s joined streamed || bad+=("$section: $(diff joined streamed | head -n 4)")
-	done
-	result diff_of_streamed_captures_is_the_same "${bad[@]}"
-}
-diff_streamed_is_the_same
-
 # Without the host observer nobody counts launches that left no record: the instrument is named, and what stands in for it.
 diff_names_the_missing_instrument()
 {
@@ -283,6 +269,22 @@ diff_other_resources()
 	result diff_compares_copies_memory_calls_delay_and_idle_time "${bad[@]}"
 }
 diff_other_resources
+
+# What a streamed capture says of the device is what the join says.
+diff_streamed_is_the_same()
+{
+	local bad=() section pair
+	for pair in "a b" "copies-a copies-b"; do
+		for section in kernels names transfers totals apis; do
+			# but for p, which is corrected for all tests: there are more where delays are known
+			"$GPUBPF" diff --csv $section $pair 2>/dev/null | sed 's/,[0-9.]*e-[0-9]*,/,p,/' >joined
+			"$GPUBPF" diff --join-limit 1 --csv $section $pair 2>/dev/null | sed 's/,[0-9.]*e-[0-9]*,/,p,/' >streamed
+			cmp -s joined streamed || bad+=("$section: $(diff joined streamed | head -n 4)")
+		done
+	done
+	result diff_of_streamed_captures_is_the_same "${bad[@]}"
+}
+diff_streamed_is_the_same
 
 diff_refuses()
 {
