@@ -220,10 +220,13 @@ static int item_cell(const struct compare *c, struct rows *rows, const struct or
 	return rc;
 }
 
+/* One of the two is there. */
 static int lane_cells(struct rows *rows, const struct order_result *r)
 {
 	const struct order_lane *l = r->a ? r->a : r->b;
 
+	if (!l)
+		return -EINVAL;
 	row__number(rows, l->process);
 	row__number(rows, l->device);
 	row__number(rows, l->context);

@@ -420,8 +420,8 @@ const char *compare__withheld(const struct compare *c, const struct section *s)
 		device |= c->d[i].device;
 		joined &= c->d[i].joined || !c->d[i].device;
 	}
-	if (strcmp(s->name, "kernels") && strcmp(s->name, "names") && strcmp(s->name, "transfers") &&
-	    strcmp(s->name, "delays"))
+	if (strcmp(s->name, "kernels") != 0 && strcmp(s->name, "names") != 0 &&
+	    strcmp(s->name, "transfers") != 0 && strcmp(s->name, "delays") != 0)
 		return NULL;
 	if (!device)
 		return "not measured: no device observer in these captures";

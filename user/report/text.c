@@ -190,7 +190,7 @@ static int fill(struct fmt_table *t, const struct rows *rows, const unsigned *pi
 	for (size_t i = 0; !rc && i < n; i++)
 		for (unsigned p = 0; !rc && p < npick; p++)
 			rc = fmt_table__cell(t, cell__text(&rows->cells[i * columns + pick[p]],
-							  rows->section->columns[pick[p]].unit, buf));
+							   rows->section->columns[pick[p]].unit, buf));
 	return rc;
 }
 
