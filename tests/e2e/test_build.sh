@@ -83,7 +83,7 @@ tarball_is_whole_and_small()
 	(cd "$top" && sha256sum -c --quiet SHA256SUMS) >"$T/out" 2>&1 || bad+=("$(cat "$T/out")")
 	[ "$(find "$top" -type f ! -name SHA256SUMS | wc -l)" = "$(wc -l <"$top/SHA256SUMS")" ] || bad+=('SHA256SUMS misses files')
 	size=$(stat -c %s "$top/bin/gpubpf")
-	[ "$size" -le 6000000 ] || bad+=("the program has $size bytes, more than 6 MB")
+	[ "$size" -le 6291456 ] || bad+=("the program has $size bytes, more than 6 MB")
 	strings -a "$top/bin/gpubpf" 2>/dev/null | grep -nF -e "$PWD" -e "$B" | head -n 3 >"$T/out"
 	[ ! -s "$T/out" ] || bad+=("a path of this machine is in it: $(head -n 1 "$T/out")")
 	result "$1" "${bad[@]}"
