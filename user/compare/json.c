@@ -6,23 +6,6 @@
 #include "compare/priv.h"
 #include "inspect/jsonsafe.h"
 
-static int put(FILE *f, const char *lead, json_t *v)
-{
-	int rc = -ENOMEM;
-
-	if (v) {
-		fputs(lead, f);
-		rc = json_dumpf(v, f,
-				JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
-					JSON_REAL_PRECISION(15)) &&
-				     !ferror(f)
-			     ? -ENOMEM
-			     : 0;
-	}
-	json_decref(v);
-	return rc;
-}
-
 static int put_summary(const struct compare *c, FILE *f)
 {
 	struct compare_summary s;
@@ -48,7 +31,7 @@ static int put_summary(const struct compare *c, FILE *f)
 		else
 			json_put_unmeasured(o, key);
 	}
-	return put(f, ",\n\"launch_keys\":", o);
+	return json_write(f, ",\n\"launch_keys\":", o);
 }
 
 static int section(const struct compare *c, const struct section *s, uint64_t limit, FILE *f, bool first)
@@ -61,13 +44,13 @@ static int section(const struct compare *c, const struct section *s, uint64_t li
 	if (!rc) {
 		fprintf(f, "%s\n\"%s\":{\"causal\":%s", first ? "" : ",", s->name,
 			c->verdict == COMPARE_CONTROLLED ? "true" : "false");
-		rc = put(f, ",\"population\":", json_string(s->population));
+		rc = json_write(f, ",\"population\":", json_string(s->population));
 	}
 	if (!rc && s->note)
-		rc = put(f, ",\"note\":", json_string(s->note));
+		rc = json_write(f, ",\"note\":", json_string(s->note));
 	if (!rc && withheld && !rows.n) {
 		fputs(",\"unmeasured\":true", f);
-		rc = put(f, ",\"unmeasured_because\":", json_string(withheld));
+		rc = json_write(f, ",\"unmeasured_because\":", json_string(withheld));
 	}
 	if (!rc)
 		rc = rows__json(&rows, f, n);
@@ -85,10 +68,10 @@ int compare_json(const struct compare *c, const struct section *const *sections,
 	fputs("{\"schema\":\"gpubpf.diff/1\",\"gpubpf_version\":\"" GPUBPF_VERSION "\"", f);
 	fprintf(f, ",\n\"verdict\":\"%s\",\"causal\":%s", compare_verdict_name(c->verdict),
 		c->verdict == COMPARE_CONTROLLED ? "true" : "false");
-	rc = put(f, ",\"text\":", json_string(compare_words(c)));
+	rc = json_write(f, ",\"text\":", json_string(compare_words(c)));
 	for (size_t i = 0; reasons && i < c->nreasons; i++)
 		json_array_append_new(reasons, json_safe_string(c->reason[i]));
-	rc = put(f, ",\"evidence\":", reasons) ? -ENOMEM : rc;
+	rc = json_write(f, ",\"evidence\":", reasons) ? -ENOMEM : rc;
 	fprintf(f, ",\n\"captures_a\":%zu,\"captures_b\":%zu,\"tests\":%zu", c->arm[0], c->arm[1], c->tests);
 	if (!rc)
 		rc = put_summary(c, f);

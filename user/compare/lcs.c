@@ -3,6 +3,7 @@
 #include "compare/lcs.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,50 +29,53 @@ static void strip(struct part *p)
 }
 
 /*
+ * One more difference along diagonal k, and all that is the same behind it: the furthest x, which f[k] keeps. From the upper left
+ * corner on, or `back` from the lower right one. -1: the diagonal is not in the rectangle.
+ */
+static long reach(const struct part *p, bool back, long *f, long d, long k)
+{
+	const long n = (long)p->n, m = (long)p->m;
+	long x, y;
+
+	if (k < -m || k > n) {
+		f[k] = k < 0 ? 0 : n;
+		return -1;
+	}
+	x = k == -d || (k != d && f[k - 1] < f[k + 1]) ? f[k + 1] : f[k - 1] + 1;
+	x = x > n ? n : x;
+	for (y = x - k; x < n && y < m && y >= 0; x++, y++)
+		if (back ? p->a[n - 1 - x] != p->b[m - 1 - y] : p->a[x] != p->b[y])
+			break;
+	f[k] = x;
+	return y >= 0 && y <= m ? x : -1;
+}
+
+/*
  * A point that a shortest way from one corner to the other passes, half of its differences before it. Diagonals are
  * k = x - y from the upper left corner, and from the lower right one k = delta - (x - y). 0 or -E2BIG.
  */
 static int middle(const struct part *p, const struct room *r, size_t *mx, size_t *my)
 {
-	long n = (long)p->n, m = (long)p->m, delta = n - m;
+	const long n = (long)p->n, m = (long)p->m, delta = n - m;
 	long *f = r->forward + r->most + 1, *g = r->backward + r->most + 1;
 
 	f[1] = g[1] = 0;
 	for (long d = 0; d <= r->most; d++) {
 		for (long k = -d; k <= d; k += 2) {
-			long x, y;
+			long x = reach(p, false, f, d, k);
 
-			if (k < -m || k > n) {
-				f[k] = k < 0 ? 0 : n;
-				continue;
-			}
-			x = k == -d || (k != d && f[k - 1] < f[k + 1]) ? f[k + 1] : f[k - 1] + 1;
-			x = x > n ? n : x;
-			for (y = x - k; x < n && y < m && y >= 0 && p->a[x] == p->b[y]; x++, y++)
-				;
-			f[k] = x;
-			if (delta % 2 && delta - k >= -(d - 1) && delta - k <= d - 1 &&
-			    f[k] + g[delta - k] >= n && x - k >= 0 && x - k <= m) {
+			if (x >= 0 && delta % 2 && delta - k >= -(d - 1) && delta - k <= d - 1 &&
+			    x + g[delta - k] >= n) {
 				*mx = (size_t)x;
 				*my = (size_t)(x - k);
 				return 0;
 			}
 		}
 		for (long k = -d; k <= d; k += 2) {
-			long x, y;
+			long x = reach(p, true, g, d, k);
 
-			if (k < -m || k > n) {
-				g[k] = k < 0 ? 0 : n;
-				continue;
-			}
-			x = k == -d || (k != d && g[k - 1] < g[k + 1]) ? g[k + 1] : g[k - 1] + 1;
-			x = x > n ? n : x;
-			for (y = x - k; x < n && y < m && y >= 0 && p->a[n - 1 - x] == p->b[m - 1 - y];
-			     x++, y++)
-				;
-			g[k] = x;
-			if (delta % 2 == 0 && delta - k >= -d && delta - k <= d && g[k] + f[delta - k] >= n &&
-			    x - k >= 0 && x - k <= m) {
+			if (x >= 0 && delta % 2 == 0 && delta - k >= -d && delta - k <= d &&
+			    x + f[delta - k] >= n) {
 				*mx = (size_t)(n - x);
 				*my = (size_t)(m - (x - k));
 				return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,4 +66,21 @@ json_t *json_add_object(json_t *array)
 
 	json_array_append_new(array, o);
 	return o;
+}
+
+int json_write(FILE *f, const char *lead, json_t *v)
+{
+	int rc = -ENOMEM;
+
+	if (v) {
+		fputs(lead, f);
+		rc = json_dumpf(v, f,
+				JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
+					JSON_REAL_PRECISION(15)) &&
+				     !ferror(f)
+			     ? -ENOMEM
+			     : 0;
+	}
+	json_decref(v);
+	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A JSON string of any bytes: those that are not UTF-8 become \xNN, as in text. */
 json_t *json_safe_string(const char *s);
@@ -18,6 +19,8 @@ void json_put_unmeasured(json_t *o, const char *name);
 void json_put_text(json_t *o, const char *name, const char *s); /* NULL: absent */
 void json_put_bytes(json_t *o, const char *name, const uint8_t *v,
 		    size_t n); /* hexadecimal; more than 64: absent */
+/* Writes `lead` and the value, which it takes, on one line. 0 or -ENOMEM, for v NULL too; the file keeps its own error. */
+int json_write(FILE *f, const char *lead, json_t *v);
 /* A new object at the end of the array, which owns it. */
 json_t *json_add_object(json_t *array);
 

@@ -12,23 +12,6 @@
 #include "inspect/readiness.h"
 #include "report/more.h"
 
-static int put(FILE *f, const char *lead, json_t *v)
-{
-	int rc = -ENOMEM;
-
-	if (v) {
-		fputs(lead, f);
-		rc = json_dumpf(v, f,
-				JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
-					JSON_REAL_PRECISION(15)) &&
-				     !ferror(f)
-			     ? -ENOMEM
-			     : 0;
-	}
-	json_decref(v);
-	return rc;
-}
-
 /* jansson's integers are signed: what does not fit is written as a real number of the same size. */
 static json_t *number(uint64_t n)
 {
@@ -96,11 +79,11 @@ static json_t *columns_of(const struct section *s)
 int rows__json(const struct rows *rows, FILE *f, size_t n)
 {
 	unsigned columns = section__columns(rows->section);
-	int rc = put(f, ",\"columns\":", columns_of(rows->section));
+	int rc = json_write(f, ",\"columns\":", columns_of(rows->section));
 
 	fprintf(f, ",\"row_count\":%zu,\"rows_left_out\":%zu,\"rows\":[", rows->n, rows->n - n);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = put(f, i ? ",\n" : "\n", row(rows->section, rows->cells + i * columns, columns));
+		rc = json_write(f, i ? ",\n" : "\n", row(rows->section, rows->cells + i * columns, columns));
 	putc(']', f);
 	return rc;
 }
@@ -114,12 +97,12 @@ static int section(const struct report *r, const struct section *s, FILE *f, boo
 	if (rc)
 		goto out;
 	fprintf(f, "%s\n\"%s\":{", first ? "" : ",", s->name);
-	rc = put(f, "\"population\":", json_string(s->population));
+	rc = json_write(f, "\"population\":", json_string(s->population));
 	if (!rc && report__note(r, s))
-		rc = put(f, ",\"note\":", json_string(report__note(r, s)));
+		rc = json_write(f, ",\"note\":", json_string(report__note(r, s)));
 	if (!rc && report__unobserved(r, s)) {
 		fputs(",\"unmeasured\":true", f);
-		rc = put(f, ",\"unmeasured_because\":", json_string(report__unobserved(r, s)));
+		rc = json_write(f, ",\"unmeasured_because\":", json_string(report__unobserved(r, s)));
 	}
 	if (!rc)
 		rc = rows__json(&rows, f, n);
@@ -156,13 +139,13 @@ int report_verdict_json(const struct ledger *l, FILE *f)
 
 	ledger_headline(l, line, sizeof(line));
 	fputs(",\n\"verdict\":{", f);
-	rc = put(f, "\"verdict\":", json_string(ledger_verdict_name(l->verdict)));
+	rc = json_write(f, "\"verdict\":", json_string(ledger_verdict_name(l->verdict)));
 	if (!rc)
-		rc = put(f, ",\"text\":", json_safe_string(line));
+		rc = json_write(f, ",\"text\":", json_safe_string(line));
 	if (!rc)
-		rc = put(f, ",\"reasons\":", reasons(l->reason, l->nreasons));
+		rc = json_write(f, ",\"reasons\":", reasons(l->reason, l->nreasons));
 	if (!rc)
-		rc = put(f, ",\"facts\":", reasons(l->fact, l->nfacts));
+		rc = json_write(f, ",\"facts\":", reasons(l->fact, l->nfacts));
 	fputs("}", f);
 	return rc;
 }
@@ -174,9 +157,9 @@ static int readiness(const struct report *r, FILE *f)
 	int rc = 0;
 
 	if (o)
-		rc = put(f, ",\n\"capture_readiness\":", o);
+		rc = json_write(f, ",\n\"capture_readiness\":", o);
 	if (!rc && coverage)
-		return put(f, ",\n\"capture_coverage\":", coverage);
+		return json_write(f, ",\n\"capture_coverage\":", coverage);
 	json_decref(coverage);
 	return rc;
 }
@@ -219,7 +202,7 @@ static int capture(const struct report *r, FILE *f)
 		json_decref(o);
 		return -ENOMEM;
 	}
-	return put(f, ",\n\"capture\":", o);
+	return json_write(f, ",\n\"capture\":", o);
 }
 
 int report_json(const struct report *r, FILE *f)
@@ -228,7 +211,7 @@ int report_json(const struct report *r, FILE *f)
 	int rc;
 
 	fputs("{\"schema\":\"gpubpf.report/1\",\"gpubpf_version\":\"" GPUBPF_VERSION "\",", f);
-	rc = put(f, "\"file\":", json_safe_string(r->in.path));
+	rc = json_write(f, "\"file\":", json_safe_string(r->in.path));
 	if (!rc)
 		rc = report_verdict_json(&r->ledger, f);
 	if (!rc)
