@@ -91,7 +91,7 @@ diff_opposite_shapes()
 	is '[(x["mean_a_ns"], x["mean_b_ns"], x["shapes_more"], x["shapes_less"], x["delta_ns"] > 0) for x in s("names")]' \
 		"[('2 shapes', '2 shapes', 1, 1, True)]" shapes-a shapes-b
 	"$GPUBPF" diff shapes-a shapes-b >out
-	has out '^  +[0-9.]* us over 2 shapes, of which 1 take more, 1 less, 0 within the noise, 0 no difference: k$'
+	has out '^  +[0-9.]* us over 2 shapes, of which 1 take more, 1 less, 0 within the noise, 0 without a difference, 0 not compared: k$'
 	has out '2 shapes  2 shapes     1     1 '
 	"$GPUBPF" diff --csv names shapes-a shapes-b 2>/dev/null >out
 	has out ',2 shapes,2 shapes,1,1,0,0,0,k'

@@ -65,7 +65,7 @@ static int shapes_of(const struct compare *c, FILE *f)
 {
 	struct rows rows;
 	const struct section *s = compare_section("names");
-	unsigned columns = section__columns(s), at[8] = { 0 };
+	unsigned columns = section__columns(s), at[9] = { 0 };
 	static const char *const keys[] = { "name",
 					    "delta_ns",
 					    "shapes_a",
@@ -73,11 +73,12 @@ static int shapes_of(const struct compare *c, FILE *f)
 					    "shapes_more",
 					    "shapes_less",
 					    "shapes_within_noise",
-					    "shapes_no_difference" };
+					    "shapes_no_difference",
+					    "shapes_not_compared" };
 	int rc = compare__rows(c, s, &rows), told = 0;
 	char ns[FMT_NUM];
 
-	for (unsigned k = 0; k < 8; k++)
+	for (unsigned k = 0; k < 9; k++)
 		for (unsigned i = 0; i < columns; i++)
 			if (!strcmp(s->columns[i].key, keys[k]))
 				at[k] = i;
@@ -89,12 +90,13 @@ static int shapes_of(const struct compare *c, FILE *f)
 			continue;
 		told++;
 		fprintf(f,
-			"  %s%s over %lu shapes, of which %lu take more, %lu less, %lu within the noise, %lu no difference: ",
+			"  %s%s over %lu shapes, of which %lu take more, %lu less, %lu within the noise, %lu without a difference, %lu not compared: ",
 			delta < 0 ? "-" : "+", fmt_ns(ns, (uint64_t)llabs(delta)),
 			(unsigned long)(v[at[2]].number > v[at[3]].number ? v[at[2]].number
 									  : v[at[3]].number),
 			(unsigned long)v[at[4]].number, (unsigned long)v[at[5]].number,
-			(unsigned long)v[at[6]].number, (unsigned long)v[at[7]].number);
+			(unsigned long)v[at[6]].number, (unsigned long)v[at[7]].number,
+			(unsigned long)v[at[8]].number);
 		fmt_put_safe(f, v[at[0]].text);
 		putc('\n', f);
 	}
