@@ -18,6 +18,8 @@
  *   wall NS [ERROR [UTC]]                 a clock pair: the wall clock shows this now, give or take; so far it is off UTC at most
  *   machine HOST BOOT                     where it was recorded
  *   fact GROUP NAME = VALUE               of the environment; a VALUE of "?": not known
+ *   mode WORD · refuse SYMBOL             launch (if it is not said), attach; the kernel let no probe stand there
+ *   ready WORD ORDER [REASON]             readiness of the process in `pid`
  *   alone                                 no probe stands in libcuda: calls leave no record, and the capture says so
  *
  * The device observer:
@@ -25,7 +27,8 @@
  *   attached                              the probes of a shim were attached to in time, whether it speaks or not
  *   arm · disarm                          a session of the process in `pid` begins, ends
  *   clock NS                              a clock pair with this error
- *   name ID TEXT                          of a kernel
+ *   name ID TEXT                          of a kernel, of a marker
+ *   marker KIND RANGE NAME [TIME]         of NVTX, now: enum gpubpf_marker, CUPTI's id of the range, id of the name
  *   module ID CRC BYTES NS                loaded, in so many ns; unload ID
  *   seen WORK [FROM TO]                   it saw the call before: launch, graph, copy, set, alloc or sync; since its entry
  *   ran KIND AFTER NS [WORD VALUE] …      what that call started (kernel, copy, set; memory; overhead, with its kind), so long after its
@@ -44,6 +47,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "model/apitab.h"
+#include "made_meta.h"
 #include "made_place.h"
 #include "meta_apis.h"
 #include "ran_words.h"
@@ -69,6 +73,7 @@ struct scene {
 	int32_t result;
 	bool has_out, entry_only, alone, attached, one_gpu;
 	struct spent spent;
+	struct made_meta meta;
 	char text[256];
 	size_t ntext; /* bytes of it */
 	struct intern *stacks;
@@ -340,6 +345,18 @@ static void name(struct scene *s, char *text)
 	batch(s, GPUBPF_PROBE_NAMES, &n, sizeof(n));
 }
 
+static void marker(struct scene *s, char *text)
+{
+	struct gpubpf_activity a = { .kind = GPUBPF_ACTIVITY_MARKER, .session = observed(s)->session };
+
+	a.u.raw[1] = strtoull(text, &text, 0);
+	a.u.raw[0] = strtoull(text, &text, 0);
+	a.name = (uint32_t)strtoull(text, &text, 0);
+	a.u.raw[3] = s->pid;
+	a.start = a.end = *text ? strtoull(text, NULL, 0) : s->now;
+	batch(s, GPUBPF_PROBE_ACTIVITY, &a, sizeof(a));
+}
+
 static void module(struct scene *s, char *text, bool unload)
 {
 	struct gpubpf_module m = { .session = observed(s)->session,
@@ -374,6 +391,8 @@ static bool device_line(struct scene *s, const char *verb, char *text)
 		status(s, GPUBPF_STATUS_CLOCK, 0, 0, s->now, n);
 	} else if (strcmp(verb, "name") == 0) {
 		name(s, text);
+	} else if (strcmp(verb, "marker") == 0) {
+		marker(s, text);
 	} else if (strcmp(verb, "module") == 0 || strcmp(verb, "unload") == 0) {
 		module(s, text, verb[0] == 'u');
 	} else if (strcmp(verb, "seen") == 0) {
@@ -449,6 +468,13 @@ static void line(struct scene *s, char *text)
 	} else if (made_place(s->w, verb, text, s->now, &s->err)) {
 		if (s->err.msg[0])
 			die(s, "meta");
+	} else if (strcmp(verb, "mode") == 0) {
+		snprintf(s->meta.mode, sizeof(s->meta.mode), "%s", text);
+	} else if (strcmp(verb, "refuse") == 0 && s->meta.nrefused < MADE_REFUSED_MAX) {
+		s->meta.refused[s->meta.nrefused++] = id_of(s, text);
+	} else if (strcmp(verb, "ready") == 0) {
+		if (made_ready(s->pid, text, s->w, &s->err))
+			die(s, "meta");
 	} else if (strcmp(verb, "alone") == 0) {
 		s->alone = true;
 	} else if (strcmp(verb, "attached") == 0) {
@@ -474,10 +500,10 @@ static void write_meta(struct scene *s)
 	m.stacks = s->stacks ? &stacks : NULL;
 	m.has_start_ns = true;
 	m.start_ns = 1000000;
-	m.mode = "launch";
 	m.attach = "session";
 	m.has_entry_only = m.entry_only = s->entry_only;
 	m.has_host_left_out = m.host_left_out = s->alone;
+	made_meta__apply(&s->meta, &m);
 	if (s->alone)
 		m.n_api = 0;
 	m.n_command = 1;
