@@ -70,7 +70,7 @@ HAVE_EVENT := $(shell t=$$(mktemp) && echo 'int evhttp_new(void); int main(void)
 	$(CC) -w -static -x c - -o "$$t" $(EVENT_LIBS) 2>/dev/null && \
 	$(CC) -fsyntax-only -include event2/http.h -x c /dev/null 2>/dev/null && echo yes; rm -f "$$t")
 LIBS := -lbpf $(if $(HAVE_DW)$(HAVE_CURSES),-Wl$(COMMA)--as-needed) $(if $(HAVE_DW),$(DW_LIBS)) $(if $(HAVE_CURSES),$(CURSES_LIBS)) \
-	-lelf -lz -lzstd -lprotobuf-c -ljansson -liberty $(if $(HAVE_SQLITE3),$(SQLITE_LIBS)) $(if $(HAVE_EVENT),$(EVENT_LIBS))
+	-lelf -lz -lzstd -lprotobuf-c -ljansson -linih -liberty $(if $(HAVE_SQLITE3),$(SQLITE_LIBS)) $(if $(HAVE_EVENT),$(EVENT_LIBS))
 LDLIBS ?= $(LIBS)
 
 LIB_SRC := $(wildcard user/*/*.c usdt/*.c elfgate/*.c)

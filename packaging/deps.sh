@@ -32,7 +32,7 @@ if [ -r /etc/os-release ]; then
 fi
 
 libraries=(libc6-dev libbpf-dev libelf-dev zlib1g-dev libzstd-dev libprotobuf-c-dev libjansson-dev libiberty-dev
-	uthash-dev libdw-dev liblzma-dev libbz2-dev libncurses-dev libsqlite3-dev libevent-dev)
+	uthash-dev libdw-dev liblzma-dev libbz2-dev libncurses-dev libsqlite3-dev libevent-dev libinih-dev)
 # Package and the command that makes it unnecessary (a toolchain from elsewhere counts).
 tools=(gcc:gcc make:make clang:clang llvm:llvm-strip protobuf-c-compiler:protoc-c)
 case $os in

@@ -10,7 +10,7 @@ for tool in "$cc" "qemu-system-$arch" cpio readelf; do
 		exit 1
 	fi
 done
-for lib in libbpf.a libelf.a libz.a libzstd.a libprotobuf-c.a libjansson.a libiberty.a; do
+for lib in libbpf.a libelf.a libz.a libzstd.a libprotobuf-c.a libjansson.a libinih.a libiberty.a; do
 	if [ "$("$cc" -print-file-name=$lib)" = $lib ]; then
 		echo "$lib for $arch"
 		exit 1
