@@ -94,7 +94,7 @@ static int list_split(struct opt_list *list, const char *arg, struct err *err)
 	}
 }
 
-static int opt_store(const struct opt *o, const char *arg, void *base, struct err *err)
+int opts_store(const struct opt *o, const char *arg, void *base, struct err *err)
 {
 	void *dst = (char *)base + o->offset;
 
@@ -227,7 +227,7 @@ int opts_parse(const struct verb *v, int argc, char **argv, void *dst, int *rest
 			if (c == OPT_INDEX + (int)i || c == v->opts[i].letter)
 				o = &v->opts[i];
 		}
-		rc = o ? opt_store(o, optarg, dst, err) : -EINVAL;
+		rc = o ? opts_store(o, optarg, dst, err) : -EINVAL;
 		if (rc && o)
 			err_prefix(err, rc, "option --%s", o->name);
 	}

@@ -59,6 +59,8 @@ struct verb {
  */
 int opts_parse(const struct verb *v, int argc, char **argv, void *dst, int *rest, struct err *err);
 void opts_free(const struct verb *v, void *dst);
+/* One option as the command line would give it, for what reads options from elsewhere. 0, or -EINVAL with a message. */
+int opts_store(const struct opt *o, const char *arg, void *dst, struct err *err);
 
 /* The values as the types above read them: 0, or -EINVAL with a message that quotes the text. */
 int opts_uint(const char *text, unsigned long long *value, struct err *err);
