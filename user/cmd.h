@@ -13,7 +13,7 @@
 #define GPUBPF_VERSION "0.1.0"
 
 extern const struct verb verb_record, verb_top, verb_inspect, verb_report, verb_latency, verb_timeline,
-	verb_export, verb_merge, verb_diff, verb_doctor, verb_shim, verb_usdt, verb_elfgate;
+	verb_export, verb_merge, verb_diff, verb_gate, verb_doctor, verb_shim, verb_usdt, verb_elfgate;
 
 /* NULL-terminated, in the order of the help text. */
 extern const struct verb *const gpubpf_verbs[];

@@ -8,10 +8,10 @@
 #include "cmd.h"
 #include "util/opts.h"
 
-const struct verb *const gpubpf_verbs[] = { &verb_record,   &verb_top,    &verb_report, &verb_latency,
-					    &verb_timeline, &verb_export, &verb_merge,  &verb_diff,
-					    &verb_inspect,  &verb_doctor, &verb_shim,   &verb_usdt,
-					    &verb_elfgate,  NULL };
+const struct verb *const gpubpf_verbs[] = { &verb_record,   &verb_top,     &verb_report, &verb_latency,
+					    &verb_timeline, &verb_export,  &verb_merge,  &verb_diff,
+					    &verb_gate,     &verb_inspect, &verb_doctor, &verb_shim,
+					    &verb_usdt,     &verb_elfgate, NULL };
 
 static const struct verb *verb_find(const char *name)
 {
