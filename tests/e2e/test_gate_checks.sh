@@ -334,6 +334,75 @@ budgets()
 	result "$1" "${bad[@]}"
 }
 
+# N launches in each of two shapes that run NS and 2 NS, give or take 1 %: always the same noise by the same seed.
+noisy() # N NS SEED [GRID]
+{
+	head_of
+	awk -v n="$1" -v ns="$2" -v seed="$3" -v grid="${4:-64}" 'BEGIN { srand(seed); for (i = 0; i < n; i++) for (k = 1; k < 3; k++) {
+		print "cuLaunchKernel 0x5000 " grid * k " 1 1 128 1 1 0 0x70 0 0\nseen launch"
+		printf "ran kernel 5000 %d name 1 grid %d block 128\nwait 98500\n", ns * k * (1 + (rand() + rand() + rand() - 1.5) / 75), grid * k } }'
+	tail_of
+}
+
+# R24, R27, R31: by launch key, with the power of the test; what the launches cannot show is no pass.
+no_regression()
+{
+	local bad=()
+	noisy 1000 20000 1 | make_scene base
+	noisy 1000 20040 2 | make_scene same
+	noisy 1000 21200 3 | make_scene slower
+	noisy 1000 18800 4 | make_scene faster
+	noisy 3 20000 5 | make_scene tiny
+	noisy 1000 20000 6 128 | make_scene other
+	gate 0 --baseline "$T/base" --allow-cross-environment --max-regression 3% "$T/same" "$T/faster"
+	says 'PASS           no-regression: no launch key is slower than the baseline by more than 3.0 %; one of ' \
+		' would have been seen with a power of 80.0 %' 'shown of 2 launch keys with 100.0 % of the kernel time; not shown 0, too few launches 0, appeared 0, vanished 0' \
+		'the environments are not shown to be equal: non-causal' 'the unit of the test is a block of launches'
+	gate 1 --baseline "$T/base" --allow-cross-environment --max-regression 3% "$T/slower"
+	says 'FAIL           no-regression: 2 of 2 launch keys are slower than the baseline by more than 3.0 %' 'ratio 1.0'
+	gate 0 --baseline "$T/base" --allow-cross-environment --max-regression 10% "$T/slower"
+	gate 2 --explain --baseline "$T/base" --allow-cross-environment --max-regression 0.1% "$T/same"
+	says 'NOT EVALUABLE  no-regression: whether a launch key is slower by more than 0.1 % is not shown with a power of 80.0 %' \
+		'missing:  launches: the noise hides a change of this size'
+	gate 2 --baseline "$T/base" --allow-cross-environment "$T/tiny"
+	says 'too few launches 2'
+	gate 2 --baseline "$T/base" --allow-cross-environment "$T/other"
+	says 'appeared 1, vanished 1'
+	gate 1 --json --baseline "$T/base" --allow-cross-environment --max-regression 3% "$T/slower"
+	jq_is '.captures[0].checks[0].figures | [.slower, .launch_keys, .causal, .power]' '[2,2,false,0.8]'
+	gate 2 --explain --baseline "$T/nobody" --allow-cross-environment "$T/same"
+	says 'NOT EVALUABLE  no-regression: the baseline cannot be read' 'missing:  a baseline that can be read'
+	gate 2 --explain --baseline "$T/host" --allow-cross-environment "$T/same"
+	result "$1" "${bad[@]}"
+}
+
+R29_environments()
+{
+	local bad=()
+	gate 2 --explain --baseline "$T/base" "$T/same"
+	says 'NOT EVALUABLE  no-regression: ' 'missing:  equal and available evidence of both environments' '`gpubpf gate --allow-cross-environment`'
+	gate 2 --json --baseline "$T/base" "$T/same"
+	jq_is '.captures[0].checks[0].figures.causal' false
+	result "$1" "${bad[@]}"
+}
+
+kernel_budgets_R24()
+{
+	local bad=() base=(--baseline "$T/base" --allow-cross-environment)
+	gate 0 "${base[@]}" -k saxpy --max-ratio 1.08 "$T/slower"
+	says 'PASS           budget saxpy: median ' 'ratio 1.06, within 1.08; the highest of 2 launch keys: saxpy grid '
+	gate 1 "${base[@]}" -k saxpy --max-ratio 1.03 "$T/slower"
+	says 'FAIL           budget saxpy: median ' 'more than 1.03' 'non-causal'
+	says_not 'no-regression'
+	gate 1 "${base[@]}" -k saxpy --max-ratio 103% --max-regression 10% "$T/slower"
+	says 'PASS           no-regression'
+	gate 2 --explain "${base[@]}" -k nobody --max-ratio 1.1 "$T/slower"
+	says 'no kernel of this name in the capture'
+	gate 0 "${base[@]}" -k saxpy --max-ratio 1.1 "$T/other"
+	says 'the highest of 1 launch keys' '1 launch keys appeared, which have no ratio'
+	result "$1" "${bad[@]}"
+}
+
 file_of_checks()
 {
 	local bad=()
@@ -437,7 +506,7 @@ manual()
 }
 
 for t in R33_completeness R33_R9_names R32_R1_exit_status R32_graph_shortfall_and_unexplained_fail ledger_and_readiness_R2_R3 R34_stationarity \
-	R35_R36_unusable_marks_and_sources nvtx_marks R37_nested R38_staging budgets file_of_checks formats explanations manual \
+	R35_R36_unusable_marks_and_sources nvtx_marks R37_nested R38_staging budgets no_regression R29_environments kernel_budgets_R24 file_of_checks formats explanations manual \
 	R20_advice_names_what_exists; do
 	$t gate_$t
 done
