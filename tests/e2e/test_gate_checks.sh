@@ -282,6 +282,7 @@ R37_nested()
 	gate 1 --explain "${nested[@]}" 20:25,5:30 "$T/holed"
 	says '20:25 has 5, 5:30 has 24 (19 more, at least 20 are wanted) launches; slack 0'
 	gate 0 "${nested[@]}" 20:25,5:30 --nested-slack 1 "$T/holed"
+	gate 0 "${nested[@]}" 39:40,38:40 --nested-slack 5 "$T/steps" # less than nothing is not wanted
 	# whatever the slack: no more than the inner range is no growth
 	gate 1 "${nested[@]}" 16:17,15:17 --nested-slack 9 "$T/holed"
 	says '16:17 has 1, 15:17 has 1 (no more than the range inside it)'
@@ -357,7 +358,7 @@ no_regression()
 	gate 0 --baseline "$T/base" --allow-cross-environment --max-regression 3% "$T/same" "$T/faster"
 	says 'PASS           no-regression: no launch key is slower than the baseline by more than 3.0 %; one of ' \
 		' would have been seen with a power of 80.0 %' 'shown of 2 launch keys with 100.0 % of the kernel time; not shown 0, too few launches 0, appeared 0, vanished 0' \
-		'the environments are not shown to be equal: non-causal' 'the unit of the test is a block of launches'
+		'cross-environment, non-causal: ' 'the unit of the test is a block of launches'
 	gate 1 --baseline "$T/base" --allow-cross-environment --max-regression 3% "$T/slower"
 	says 'FAIL           no-regression: 2 of 2 launch keys are slower than the baseline by more than 3.0 %' 'ratio 1.0'
 	gate 0 --baseline "$T/base" --allow-cross-environment --max-regression 10% "$T/slower"
@@ -376,13 +377,45 @@ no_regression()
 	result "$1" "${bad[@]}"
 }
 
-R29_environments()
+made() # NAME ARG…
 {
-	local bad=()
-	gate 2 --explain --baseline "$T/base" "$T/same"
-	says 'NOT EVALUABLE  no-regression: ' 'missing:  equal and available evidence of both environments' '`gpubpf gate --allow-cross-environment`'
-	gate 2 --json --baseline "$T/base" "$T/same"
-	jq_is '.captures[0].checks[0].figures.causal' false
+	local name=$1
+	shift
+	python3 -IS tests/e2e/diff_scene.py "$@" | make_scene "$name"
+}
+
+# What diff would not call controlled is no regression and none that is absent; allowed, it says so wherever it stands.
+R29_R30_environments()
+{
+	local bad=() missing='device GPU 0 UUID = ?'
+	made good k 64 400 10000 0.01
+	made again --seed 2 k 64 400 10000 0.01
+	made worse --seed 3 k 64 400 11000 0.01
+	gate 0 --baseline "$T/good" "$T/again"
+	says 'PASS           no-regression'
+	says_not 'causal'
+	gate 1 --json --baseline "$T/good" "$T/worse"
+	jq_is '.captures[0].checks[0].figures | [.environment, .causal, .slower]' '["controlled",true,1]'
+	made unknown-a --fact "$missing" k 64 400 10000 0.01
+	made unknown-b --fact "$missing" --seed 3 k 64 400 11000 0.01
+	gate 2 --explain --baseline "$T/unknown-a" "$T/unknown-b"
+	says 'NOT EVALUABLE  no-regression: the two captures cannot be compared: device: cannot be verified: GPU 0 UUID' \
+		'missing:  equal and available evidence of both environments' '`gpubpf gate --allow-cross-environment`'
+	gate 1 --allow-cross-environment -k k --max-ratio 1.05 --max-regression 5% --baseline "$T/unknown-a" "$T/unknown-b"
+	[ "$(grep -c 'cross-environment, non-causal: device: cannot be verified: GPU 0 UUID' "$T/out")" = 2 ] || bad+=("$(cat "$T/out")")
+	gate 1 --json --allow-cross-environment --baseline "$T/unknown-a" "$T/unknown-b"
+	jq_is '.captures[0].checks[0].figures | [.environment, .causal]' '["cross_environment",false]'
+	gate 1 --allow-cross-environment --baseline "$T/unknown-a" --junit "$T/x.xml" --github "$T/unknown-b"
+	grep -q '^::error .*non-causal' "$T/out" && grep -q 'message=.*non-causal' "$T/x.xml" || bad+=('not labelled in XML or annotations')
+	made elsewhere --host node2 --boot 9999 --seed 3 k 64 400 11000 0.01
+	gate 2 --baseline "$T/good" "$T/elsewhere"
+	gate 1 --allow-cross-environment --baseline "$T/good" "$T/elsewhere"
+	says 'cross-host, non-causal: host: '
+	# an incomplete arm, whatever is allowed
+	made lossy-arm --vanish 7 --seed 3 k 64 400 10000 0.01
+	gate 1 --json --allow-cross-environment --baseline "$T/good" "$T/lossy-arm"
+	jq_is '[.captures[0].checks[] | [.check, .state, .figures.environment] | join(" ")] | sort' \
+		'["no-regression not evaluable inconclusive","unexplained launches fail "]'
 	result "$1" "${bad[@]}"
 }
 
@@ -430,6 +463,11 @@ file_of_checks()
 	grep -q 'has at most 64 KiB' "$T/err" || bad+=("$(cat "$T/err")")
 	result "$1" "${bad[@]}"
 }
+
+"$B/asan/tests/fuzz/replay_checks" checks 20000 tests/fuzz/checks/* >"$T/fuzz.out" 2>&1
+status=$?
+cat "$T/fuzz.out"
+check gate_checks_fuzz_replay_status 0 $status
 
 # The formats tell the same; XML and annotations hold whatever a name holds.
 formats()
@@ -506,7 +544,7 @@ manual()
 }
 
 for t in R33_completeness R33_R9_names R32_R1_exit_status R32_graph_shortfall_and_unexplained_fail ledger_and_readiness_R2_R3 R34_stationarity \
-	R35_R36_unusable_marks_and_sources nvtx_marks R37_nested R38_staging budgets no_regression R29_environments kernel_budgets_R24 file_of_checks formats explanations manual \
+	R35_R36_unusable_marks_and_sources nvtx_marks R37_nested R38_staging budgets no_regression R29_R30_environments kernel_budgets_R24 file_of_checks formats explanations manual \
 	R20_advice_names_what_exists; do
 	$t gate_$t
 done

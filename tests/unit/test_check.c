@@ -49,6 +49,7 @@ T(R34_an_explicit_size_is_honoured_and_needs_two_blocks_and_16)
 	even(1259);
 	CHECK(blocks(15, 3).size == 0 && blocks(15, 3).needed == 16);
 	CHECK(blocks(16, 3).size == 3 && blocks(16, 3).whole == 5 && blocks(16, 3).trailing == 1);
+	CHECK(blocks(15, 7).size == 0 && blocks(15, 7).needed == 16 && blocks(16, 8).size == 8);
 	CHECK(blocks(19, 10).size == 0 && blocks(19, 10).needed == 20);
 	CHECK(blocks(20, 10).size == 10 && blocks(20, 10).whole == 2);
 	CHECK(blocks(1259, 1).size == 1 && blocks(1259, 100).size == 100 && blocks(1259, 629).size == 629);
@@ -196,7 +197,10 @@ T(hostile_files_are_refused_with_their_line)
 	CHECK(refused(text, ":2: the line is longer than 190 bytes"));
 	snprintf(text, sizeof(text), "# %0300d\n", 0);
 	CHECK(refused(text, ":1: the line is longer"));
-	CHECK(check_config__parse(&config, "f", "[ledger]\nrequire = rec\0nciled\n", 29, &error) == -22);
+	error.msg[0] = '\0';
+	CHECK(check_config__parse(&config, "f", "[ledger]\nrequire = reconciled\0 or so\n", 37, &error) ==
+		      -22 &&
+	      strstr(error.msg, "f:2: the line holds a zero byte"));
 	check_config__clear(&config);
 }
 

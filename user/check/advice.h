@@ -39,6 +39,8 @@
 	X(ENVIRONMENT, "equal and available evidence of both environments",                                                  \
 	  "record both the same way on the same machine, or compare all the same, labelled non-causal: "                     \
 	  "`gpubpf gate --allow-cross-environment`")                                                                         \
+	X(WHOLE, "two captures that are whole",                                                                              \
+	  "`gpubpf inspect FILE` names what is missing, and what to do about it")                                            \
 	X(CAPTURE, "a capture that can be read", "`gpubpf inspect FILE` says what the file holds")                           \
 	X(CALLS, "any record at all",                                                                                        \
 	  "`gpubpf doctor -p PID` says whether the process has loaded the driver, and whether CUPTI works")                  \

@@ -15,30 +15,39 @@
 
 #include "check/priv.h"
 #include "check/samples.h"
-#include "compare/stats.h"
+#include "compare/evidence.h"
+#include "inspect/jsonsafe.h"
 #include "util/fmt.h"
 
 #define COVERED 0.95 /* of the time of all kernels: what must be shown to be no slower */
 
 static const char source[] = "device observer: kernel records of CUPTI, of both captures";
-static const char cross[] = "; the environments are not shown to be equal: non-causal";
-
-/*
- * R29. What differs between the environments, or what of them is not known; false: equal and available evidence.
- * The comparison of environments is not here yet: nothing is known to be equal.
- */
-static bool environments_differ(const struct check_cx *x, const char **why)
+/* R29: what is compared across environments says so, wherever it stands. */
+static void label(struct check_cx *x, struct check_result *r)
 {
-	(void)x;
-	*why = "the environments of the two captures were not compared: that is not built in yet";
-	return true;
+	if (x->environment != COMPARE_CONTROLLED)
+		check_say(x, r, "; %s, non-causal: %s",
+			  x->environment == COMPARE_CROSS_HOST ? "cross-host" : "cross-environment",
+			  x->environment_why);
+}
+
+/* R29, R30. The evidence of both captures is that of `gpubpf diff`, and so is the verdict on it. */
+static void judge_environments(struct check_cx *x)
+{
+	struct compare_evidence *here = NULL;
+
+	if (!x->run->base_evidence)
+		return;
+	if (compare_evidence__of(&x->t.in, &here) ||
+	    compare_evidence__judge(x->run->base_evidence, here, x->c->cross_environment, &x->environment,
+				    &x->environment_why))
+		x->rc = -ENOMEM;
+	compare_evidence__free(here);
 }
 
 /* Whether the check ends here: there is no baseline, or it is no one's to compare with. */
 static bool not_comparable(struct check_cx *x, struct check_result *r)
 {
-	const char *why;
-
 	if (!x->run->base) {
 		check_say(x, r, "the baseline cannot be read: %s", x->run->base_error);
 		check_advise(x, r, CHECK_ADVICE_BASELINE);
@@ -51,16 +60,17 @@ static bool not_comparable(struct check_cx *x, struct check_result *r)
 		check_advise(x, r, CHECK_ADVICE_DEVICE);
 		return true;
 	}
-	if (environments_differ(x, &why)) {
-		json_object_set_new(r->figures, "environment", json_string("not shown to be equal"));
-		json_object_set_new(r->figures, "causal", json_false());
-		if (!x->c->cross_environment) {
-			check_say(x, r, "%s", why);
-			check_advise(x, r, CHECK_ADVICE_ENVIRONMENT);
-			return true;
-		}
-	}
-	return false;
+	json_object_set_new(r->figures, "environment", json_string(compare_verdict_name(x->environment)));
+	json_object_set_new(r->figures, "causal", json_boolean(x->environment == COMPARE_CONTROLLED));
+	json_object_set_new(r->figures, "environment_why",
+			    json_safe_string(x->environment_why ? x->environment_why : ""));
+	if (x->environment != COMPARE_INCONCLUSIVE)
+		return false;
+	check_say(x, r, "the two captures cannot be compared: %s",
+		  x->environment_why ? x->environment_why : "");
+	check_advise_ledger(x, r);
+	check_advise(x, r, x->c->cross_environment ? CHECK_ADVICE_WHOLE : CHECK_ADVICE_ENVIRONMENT);
+	return true;
 }
 
 /* ---- Budgets of kernels ---- */
@@ -128,8 +138,7 @@ static void say_ratio(struct check_cx *x, struct check_result *r, const struct c
 		  r->state == CHECK_PASSED ? "within" : "more than", k->ratio, w->keys, w->key);
 	if (w->appeared)
 		check_say(x, r, "; %" PRIu64 " launch keys appeared, which have no ratio", w->appeared);
-	if (x->c->cross_environment)
-		check_say(x, r, "%s", cross);
+	label(x, r);
 	if (r->state == CHECK_FAILED)
 		check_advise(x, r, CHECK_ADVICE_WHICH_SLOW);
 }
@@ -328,8 +337,7 @@ static void score(struct check_cx *x, struct check_result *r, const struct check
 		t->fine, fmt_percent(share, covered), t->open, t->few, t->appeared, t->vanished);
 	if (t->worst || t->widest)
 		say_pair(x, r, t->worst ? t->worst : t->widest);
-	if (x->c->cross_environment)
-		check_say(x, r, "%s", cross);
+	label(x, r);
 	if (r->state == CHECK_FAILED)
 		check_advise(x, r, CHECK_ADVICE_WHICH_SLOW);
 	else if (r->state == CHECK_NOT_EVALUABLE)
@@ -363,6 +371,7 @@ void check_baseline(struct check_cx *x)
 
 	if (!x->c->baseline)
 		return;
+	judge_environments(x);
 	if (check_samples__of(&x->t, &here)) {
 		x->rc = -ENOMEM;
 		return;

@@ -17,6 +17,7 @@
 
 struct err;
 struct check_samples;
+struct compare_evidence;
 
 /* Zero is not healthy (R1). */
 enum check_state { CHECK_NOT_EVALUABLE = 0, CHECK_FAILED, CHECK_PASSED, CHECK_STATES };
@@ -50,7 +51,8 @@ struct check_run {
 	struct check_capture *capture;
 	size_t n;
 	struct check_samples *base; /* of the baseline */
-	char *base_error;           /* why there is none */
+	struct compare_evidence *base_evidence;
+	char *base_error; /* why there is none */
 	uint64_t count[CHECK_STATES];
 	enum check_state state;
 };

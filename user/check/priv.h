@@ -4,6 +4,7 @@
 #define GPUBPF_CHECK_PRIV_H
 
 #include "check/check.h"
+#include "compare/compare.h"
 #include "trace/trace.h"
 
 struct device;
@@ -14,9 +15,11 @@ struct check_cx {
 	struct check_capture *to;
 	struct trace t;
 	struct err *err;
-	struct device *dev;         /* made when first asked for: check_device() */
-	struct check_result *spare; /* for what found no memory */
-	int rc;                     /* -ENOMEM, and it stays */
+	struct device *dev;               /* made when first asked for: check_device() */
+	struct check_result *spare;       /* for what found no memory */
+	enum compare_verdict environment; /* against the baseline's */
+	char *environment_why;
+	int rc; /* -ENOMEM, and it stays */
 };
 
 /* A result of this capture, not evaluable so far: never NULL, and good until the next one is added. */

@@ -7,6 +7,7 @@
 
 #include "check/priv.h"
 #include "check/samples.h"
+#include "compare/evidence.h"
 #include "report/device.h"
 #include "util/err.h"
 
@@ -51,6 +52,7 @@ void check_run__clear(struct check_run *r)
 	}
 	free(r->capture);
 	check_samples__free(r->base);
+	compare_evidence__free(r->base_evidence);
 	free(r->base_error);
 	memset(r, 0, sizeof(*r));
 }
@@ -319,6 +321,7 @@ int check_run__capture(struct check_run *r, const char *path, struct err *err)
 		check_advise(&x, bad, CHECK_ADVICE_CAPTURE);
 	}
 	device__free(x.dev);
+	free(x.environment_why);
 	trace__close(&x.t);
 	clear_result(&spare);
 	if (rc == -ENOMEM || x.rc == -ENOMEM)
@@ -335,6 +338,8 @@ int check_run__baseline(struct check_run *r, struct err *err)
 	if (!r->c->baseline)
 		return 0;
 	rc = trace__open(&t, r->c->baseline, &(struct model_opts){ 0 }, err);
+	if (!rc)
+		rc = compare_evidence__of(&t.in, &r->base_evidence);
 	if (!rc)
 		rc = check_samples__of(&t, &r->base);
 	trace__close(&t);
