@@ -88,6 +88,9 @@ R33_completeness()
 	gate 0 -k 'sax?y' -t 99 "$T/few"
 	gate 0 --count launches -k saxpy -t 99 "$T/few"
 	says '99 launches by the host observer, as expected'
+	{ head_of; launches 9; printf '%s\n' 'result 700' 'cuLaunchKernel 0x5000 64 1 1 128 1 1 0 0x70 0 0' 'seen launch'; tail_of; } | make_scene failing
+	gate 1 --count launches -k saxpy -t 10 "$T/failing"
+	says '9 launches by the host observer, 10 expected: shortfall 1, more than the slack of 0; 1 more launches failed or were captured into a graph'
 	result "$1" "${bad[@]}"
 }
 
@@ -365,6 +368,7 @@ no_regression()
 	gate 2 --explain --baseline "$T/base" --allow-cross-environment --max-regression 0.1% "$T/same"
 	says 'NOT EVALUABLE  no-regression: whether a launch key is slower by more than 0.1 % is not shown with a power of 80.0 %' \
 		'missing:  launches: the noise hides a change of this size'
+	gate 0 --baseline "$T/base" --allow-cross-environment --max-regression 0.1% "$T/faster"
 	gate 2 --baseline "$T/base" --allow-cross-environment "$T/tiny"
 	says 'too few launches 2'
 	gate 2 --baseline "$T/base" --allow-cross-environment "$T/other"
@@ -381,19 +385,26 @@ made() # NAME ARG…
 {
 	local name=$1
 	shift
-	python3 -IS tests/e2e/diff_scene.py "$@" | make_scene "$name"
+	python3 -IS tests/e2e/diff_scene.py --facts "$T/facts" "$@" | make_scene "$name"
 }
 
 # What diff would not call controlled is no regression and none that is absent; allowed, it says so wherever it stands.
 R29_R30_environments()
 {
 	local bad=() missing='device GPU 0 UUID = ?'
+	# every fact that a scene lacks has a value, so that its machine is known in all that is asked for
+	: >"$T/facts"
+	made bare k 64 20 10000 0
+	"$GPUBPF" diff --json -s environment "$T/bare" "$T/bare" |
+		jq -r '.sections.environment.rows[] | select(.state == "missing") | .group + " " + .name + " = made up"' >"$T/facts"
 	made good k 64 400 10000 0.01
 	made again --seed 2 k 64 400 10000 0.01
 	made worse --seed 3 k 64 400 11000 0.01
 	gate 0 --baseline "$T/good" "$T/again"
 	says 'PASS           no-regression'
 	says_not 'causal'
+	# an interval that ends below is not enough where one run cannot tell how the next will differ
+	gate 2 --baseline "$T/good" --max-regression 0.5% "$T/again"
 	gate 1 --json --baseline "$T/good" "$T/worse"
 	jq_is '.captures[0].checks[0].figures | [.environment, .causal, .slower]' '["controlled",true,1]'
 	made unknown-a --fact "$missing" k 64 400 10000 0.01
@@ -501,6 +512,28 @@ formats()
 	result "$1" "${bad[@]}"
 }
 
+# The whole way: recorded with BPF from the simulated stack, held against what the demo says it did.
+recorded()
+{
+	local bad=() k n args=()
+	sim_record demo -- "$SIM/demo" --steps 10 || bad+=("record: $(cat "$T/demo.err")")
+	# those of the graph were captured once, and run in each of its launches
+	n=$(jq .kernels.sgd_update "$T/demo.out")
+	for k in sgd_update _Z9normalizePfjf; do
+		args+=(-k "$k" -t "$(jq ".kernels.$k" "$T/demo.out")")
+	done
+	gate 0 "${args[@]}" -k forward_layer -t "$(jq '.kernels.forward_layer - .captured_launches / 6 * 4 + .graph_launches * 2' "$T/demo.out")" \
+		--ledger=reconciled --readiness=proven --staging managed=some --staging array=none --max-delay-p99 10m --min-busy 0.001% "$T/demo.gpubpf"
+	[ "$(grep -c 'kernel records of the device, as expected$' "$T/out")" = 3 ] || bad+=("$(cat "$T/out")")
+	says 'PASS           ledger: reconciled' 'PASS           staging managed: 2 calls' 'PASS           staging array: a recorded zero'
+	gate 0 --count launches -k forward_layer -t "$n" "$T/demo.gpubpf"
+	says "$n launches by the host observer, as expected; 4 more launches failed or were captured into a graph"
+	sim_record plain --no-shim -- "$SIM/demo" --steps 10 || bad+=("record: $(cat "$T/plain.err")")
+	gate 2 --explain "${args[@]}" --ledger=reconciled --readiness --max-delay-p99 1s "$T/plain.gpubpf"
+	says '2 passed, 0 failed, 3 not evaluable' 'missing:  the device observer'
+	result "$1" "${bad[@]}"
+}
+
 # R20: every command that any advice of the source or of this test's output names takes the options it is shown with.
 R20_advice_names_what_exists()
 {
@@ -545,6 +578,6 @@ manual()
 
 for t in R33_completeness R33_R9_names R32_R1_exit_status R32_graph_shortfall_and_unexplained_fail ledger_and_readiness_R2_R3 R34_stationarity \
 	R35_R36_unusable_marks_and_sources nvtx_marks R37_nested R38_staging budgets no_regression R29_R30_environments kernel_budgets_R24 file_of_checks formats explanations manual \
-	R20_advice_names_what_exists; do
+	recorded R20_advice_names_what_exists; do
 	$t gate_$t
 done

@@ -41,6 +41,8 @@
 	  "`gpubpf gate --allow-cross-environment`")                                                                         \
 	X(WHOLE, "two captures that are whole",                                                                              \
 	  "`gpubpf inspect FILE` names what is missing, and what to do about it")                                            \
+	X(ONE_KIND, "captures of one kind of device",                                                                        \
+	  "`gpubpf record -p PID` of the processes on one of them, or CUDA_VISIBLE_DEVICES")                                 \
 	X(CAPTURE, "a capture that can be read", "`gpubpf inspect FILE` says what the file holds")                           \
 	X(CALLS, "any record at all",                                                                                        \
 	  "`gpubpf doctor -p PID` says whether the process has loaded the driver, and whether CUPTI works")                  \

@@ -4,7 +4,7 @@
  *
  * A regression is found where the corrected test of user/compare/stats.h claims that a key takes longer, and its ratio is more
  * than what is allowed. None is there where the interval of the ratio ends below that, and a change of that size would have been
- * seen with the power that is asked for. What is neither is not evaluable: an absent finding is no proof (R32). Keys that the
+ * seen with the power that is asked for; or where the test claims that it takes less. What is neither is not evaluable: an absent finding is no proof (R32). Keys that the
  * baseline has not, that it alone has, and that are too few count as what they are (R31).
  */
 #include <errno.h>
@@ -55,6 +55,11 @@ static bool not_comparable(struct check_cx *x, struct check_result *r)
 	}
 	if (check_blind(x, r, CHECK_EXECUTIONS))
 		return true;
+	if (x->run->base->several_kinds || check_several_kinds(x->t.in.meta)) {
+		check_say(x, r, "devices of several kinds: launch keys of one are not those of another");
+		check_advise(x, r, CHECK_ADVICE_ONE_KIND);
+		return true;
+	}
 	if (!x->run->base->n) {
 		check_say(x, r, "the baseline holds no kernel record with a name");
 		check_advise(x, r, CHECK_ADVICE_DEVICE);
@@ -216,20 +221,21 @@ static int compare(const struct check_config *c, struct pair *p)
 static void judge(const struct check_config *c, const struct pair *p, struct verdicts *t)
 {
 	const struct stats_opts o = { .power = c->power };
+	enum stats_finding finding = stats_judge(&p->s, p->p, &o);
 	double most = 1 + c->regression;
 
 	t->keys++;
 	if (p->s.unit == STATS_UNIT_NONE) {
 		t->few++;
-	} else if (stats_judge(&p->s, p->p, &o) == STATS_MORE && p->s.ratio > most) {
+	} else if (finding == STATS_MORE && p->s.ratio > most) {
 		t->worse++;
 		t->worse_ns += (double)p->b->sum;
 		if (!t->worst || p->s.ratio > t->worst->s.ratio)
 			t->worst = p;
-	} else if (p->s.high <= most && p->s.detectable <= c->regression) {
+	} else if (finding == STATS_LESS || (p->s.high <= most && p->s.detectable <= c->regression)) {
 		t->fine++;
 		t->fine_ns += (double)p->b->sum;
-		if (p->s.detectable > t->detectable)
+		if (finding != STATS_LESS && p->s.detectable > t->detectable)
 			t->detectable = p->s.detectable;
 	} else {
 		t->open++;

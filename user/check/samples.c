@@ -115,6 +115,14 @@ static int find_keys(const struct trace *t, struct check_samples *s, uint32_t *o
 	return 0;
 }
 
+bool check_several_kinds(const Gpubpf__Meta *m)
+{
+	for (size_t i = 1; i < m->n_gpu; i++)
+		if (m->gpu[i]->name && m->gpu[0]->name && strcmp(m->gpu[i]->name, m->gpu[0]->name) != 0)
+			return true;
+	return false;
+}
+
 int check_samples__of(const struct trace *t, struct check_samples **out)
 {
 	size_t keys = t->in.join ? join__keys(t->in.join) : 0;
@@ -125,6 +133,8 @@ int check_samples__of(const struct trace *t, struct check_samples **out)
 	if (!rc)
 		rc = read_times(t, s, of);
 	free(of);
+	if (s)
+		s->several_kinds = check_several_kinds(t->in.meta);
 	if (rc) {
 		check_samples__free(s);
 		s = NULL;

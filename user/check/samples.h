@@ -21,9 +21,11 @@ struct check_samples {
 	struct check_sample *s; /* by key */
 	size_t n;
 	uint64_t sum;        /* ns of all kernel records with times */
+	bool several_kinds;  /* of devices in the machine */
 	uint64_t unresolved; /* records of no known name: in no sample */
 };
 
+bool check_several_kinds(const Gpubpf__Meta *m);
 int check_samples__of(const struct trace *t, struct check_samples **out); /* 0 or -ENOMEM */
 void check_samples__free(struct check_samples *s);                        /* NULL is fine */
 const struct check_sample *check_samples__find(const struct check_samples *s, const char *key);
