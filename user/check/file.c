@@ -107,7 +107,7 @@ static bool open_kernel(struct reading *r)
 	if (n < 10 || r->section[7] != '"' || r->section[n - 1] != '"')
 		return refuse(r, "a kernel's section is [kernel \"NAME\"]");
 	snprintf(name, sizeof(name), "%.*s", (int)(n - 9), r->section + 8);
-	while (strcmp(o->name, "kernel"))
+	while (strcmp(o->name, "kernel") != 0)
 		o++;
 	if (opts_store(o, name, r->c, r->err))
 		return refuse(r, r->err->msg);
@@ -197,7 +197,7 @@ static int store(struct reading *r, const char *option, const char *key, const c
 	const struct opt *o = check_options;
 	char both[256];
 
-	while (strcmp(o->name, option))
+	while (strcmp(o->name, option) != 0)
 		o++;
 	if (o->type == OPT_FLAG)
 		return set_flag(r, o, value);

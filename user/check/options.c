@@ -260,7 +260,7 @@ static int one_range(const char *text, size_t len, struct check_range *r, struct
 static int set_nested(const char *arg, void *dst, struct err *err)
 {
 	struct check_config *c = dst;
-	struct check_range r[CHECK_RANGES];
+	struct check_range r[CHECK_RANGES] = { 0 };
 	size_t n = 0;
 
 	for (const char *p = arg; *p; n++) {
