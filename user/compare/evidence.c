@@ -20,7 +20,6 @@ static int copy(char **to, const char *s)
 int compare_evidence__of(const struct inspection *in, struct compare_evidence **out)
 {
 	struct compare_evidence *e = calloc(1, sizeof(*e));
-	const Gpubpf__Host *host = in->meta->host;
 	char line[768];
 	int rc = e ? 0 : -ENOMEM;
 
@@ -28,9 +27,7 @@ int compare_evidence__of(const struct inspection *in, struct compare_evidence **
 	if (!rc)
 		rc = copy(&e->d.path, in->path);
 	if (!rc)
-		rc = copy(&e->d.host, host ? host->hostname : NULL);
-	if (!rc)
-		rc = copy(&e->d.boot, host ? host->boot_id : NULL);
+		rc = compare_place(in->meta, &e->d.host, &e->d.boot);
 	if (!rc && in->ledger.verdict < LEDGER_UNCONTRADICTED) {
 		ledger_headline(&in->ledger, line, sizeof(line));
 		rc = copy(&e->d.incomplete, line);
