@@ -465,7 +465,7 @@ file_of_checks()
 	says 'more than the slack of 1'
 	(cd "$T/dir" && "$GPUBPF" gate "$T/few") >"$T/out" 2>&1 || bad+=("gpubpf.gate of the directory: $(cat "$T/out")")
 	(cd "$T/dir" && "$GPUBPF" gate --ledger "$T/few") >"$T/out" 2>&1
-	says '1 checks of 1 capture'
+	says '1 check of 1 capture'
 	printf '[ledger]\nrequires = reconciled\n' >"$T/bad.gate"
 	gate 2 -c "$T/bad.gate" "$T/few"
 	grep -qF "$T/bad.gate:2: there is no key 'requires' in [ledger]; did you mean 'require'?" "$T/err" || bad+=("$(cat "$T/err")")

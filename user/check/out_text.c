@@ -42,10 +42,10 @@ void check_run__summary(const struct check_run *r, char *buf, size_t n)
 		return;
 	}
 	snprintf(buf, n,
-		 "%" PRIu64 " checks of %zu capture%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64
+		 "%" PRIu64 " check%s of %zu capture%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64
 		 " not evaluable",
-		 all, r->n, r->n == 1 ? "" : "s", r->count[CHECK_PASSED], r->count[CHECK_FAILED],
-		 r->count[CHECK_NOT_EVALUABLE]);
+		 all, all == 1 ? "" : "s", r->n, r->n == 1 ? "" : "s", r->count[CHECK_PASSED],
+		 r->count[CHECK_FAILED], r->count[CHECK_NOT_EVALUABLE]);
 }
 
 static void put_state(FILE *f, enum check_state s, int width, bool color)
