@@ -75,7 +75,7 @@ static int share(const char *text, double below, double *v, struct err *err)
 	if (!digits || *p || p - text > 32)
 		return err_set(err, -EINVAL, "'%s' is no share: 5%% or 0.05", text);
 	if (value > below)
-		return err_set(err, -EINVAL, "'%s' is more than %g", text, below);
+		return err_set(err, -EINVAL, "'%s' is more than %g: say 5%% or 0.05", text, below);
 	*v = value;
 	return 0;
 }
